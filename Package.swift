@@ -1,0 +1,46 @@
+// swift-tools-version: 6.3
+
+// The map of the system, bottom up. A target may import only targets that stand above it in this
+// file, and only those on its own line; Tests/TidyTests reads this file and fails otherwise.
+
+import PackageDescription
+
+let package = Package(
+    name: "order-router",
+    targets: [
+        // MARK: C libraries. A module map and a shim header each, nothing else.
+        .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CLibEvent", pkgConfig: "libevent_openssl", providers: [.apt(["libevent-dev"])]),
+        .systemLibrary(name: "CHTTPParser", providers: [.apt(["libhttp-parser-dev"])]),
+
+        // MARK: Edges. Each wraps one outside thing and knows nothing of trading.
+
+        // MARK: Rules. Values in, values out: no await, no clock, no input or output.
+        .target(name: "Trading"),
+
+        // MARK: Storage. Every SQL statement, one file each.
+
+        // MARK: Stations. They never import one another: they meet in committed rows.
+
+        // MARK: Doors. How the outside reaches the stations, and the other side of each door.
+
+        // MARK: Programs. Composition only.
+
+        // MARK: Tests. One target beside each target above, and two that see the whole.
+        .testTarget(name: "TradingTests", dependencies: ["Trading"]),
+        .testTarget(name: "TidyTests"),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .strictMemorySafety(),
+        .treatAllWarnings(as: .error),
+    ]
+}

@@ -1,0 +1,36 @@
+/// A UTC calendar date, from milliseconds since the epoch (proleptic Gregorian; the days-to-civil algorithm of H. Hinnant).
+package struct CivilDate: Hashable, Sendable {
+    package let year: Int
+    package let month: Int
+    package let day: Int
+
+    package init(millisecondsSinceEpoch milliseconds: Int64) {
+        let days = Int(milliseconds.floorDivided(by: 86_400_000))
+        let shifted = days + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    }
+
+    /// `yyyymmdd`.
+    package var compact: String {
+        func padded(_ number: Int, _ width: Int) -> String {
+            let digits = String(number)
+            return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        }
+        return padded(year, 4) + padded(month, 2) + padded(day, 2)
+    }
+}
+
+extension Int64 {
+    /// Division that rounds towards minus infinity, so that times before 1970 fall on the right day.
+    func floorDivided(by divisor: Int64) -> Int64 {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+}

@@ -1,0 +1,43 @@
+import Testing
+import Trading
+
+@Suite struct `An identifier` {
+    @Test func `of a key is a UUIDv7, bare or quoted, in any case`() throws {
+        let key = try #require(IdempotencyKey("018E3D2A-7F12-7000-8000-123456789ABC"))
+        #expect(key.description == "018e3d2a-7f12-7000-8000-123456789abc")
+        #expect(IdempotencyKey("\"018e3d2a-7f12-7000-8000-123456789abc\"") == key)
+        #expect(key.milliseconds == 0x018e_3d2a_7f12)
+    }
+
+    @Test(arguments: [
+        "", "018e3d2a-7f12-4000-8000-123456789abc", "018e3d2a-7f12-7000-c000-123456789abc", "018e3d2a7f1270008000123456789abc",
+        "018e3d2a-7f12-7000-8000-123456789abg", "\"018e3d2a-7f12-7000-8000-123456789abc", "018e3d2a-7f12-7000-8000-123456789abc ",
+    ])
+    func `of a key refuses other versions, variants and forms`(_ text: String) {
+        #expect(IdempotencyKey(text) == nil)
+    }
+
+    @Test func `of an order carries the date of its key and 128 bits of the digest`() throws {
+        let key = try #require(IdempotencyKey("018e3d2a-7f12-7000-8000-123456789abc"))
+        let order = OrderID(key: key, digest: Array(repeating: 0xFF, count: 16) + Array(repeating: 0, count: 16))
+        #expect(order.text == "ord_20240314_77777777777777777777777774")
+        #expect(OrderID(order.text) == order)
+        #expect(OrderID("ord_20240314_7777777777777777777777777") == nil)
+    }
+
+    @Test(arguments: [("acc_demo", true), ("", false), ("a b", false), ("é", false), (String(repeating: "a", count: 65), false)])
+    func `of an account has one to 64 plain characters`(_ text: String, _ valid: Bool) {
+        #expect((AccountID(text) != nil) == valid)
+    }
+
+    @Test func `of an account always falls on the same shard`() {
+        #expect(AccountID("acc_998124a87")?.shard == AccountID("acc_998124a87")?.shard)
+        let shards = Set((0..<200).compactMap { AccountID("acc_\($0)")?.shard })
+        #expect(shards == Set(0..<AccountID.shardCount))
+    }
+
+    @Test(arguments: [(0, "19700101"), (951_782_400_000, "20000229"), (1_773_648_000_120, "20260316"), (-1, "19691231")] as [(Int64, String)])
+    func `of a day is the UTC date`(_ milliseconds: Int64, _ text: String) {
+        #expect(CivilDate(millisecondsSinceEpoch: milliseconds).compact == text)
+    }
+}
