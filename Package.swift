@@ -15,11 +15,14 @@ let package = Package(
         .systemLibrary(name: "CHTTPParser", providers: [.apt(["libhttp-parser-dev"])]),
 
         // MARK: Edges. Each wraps one outside thing and knows nothing of trading.
+        .target(name: "Postgres", dependencies: ["CLibPQ"]),
 
         // MARK: Rules. Values in, values out: no await, no clock, no input or output.
         .target(name: "Trading"),
+        .target(name: "Quotes", dependencies: ["Trading"]),
 
         // MARK: Storage. Every SQL statement, one file each.
+        .target(name: "Storage", dependencies: ["Postgres", "Trading"], resources: [.copy("SQL")]),
 
         // MARK: Stations. They never import one another: they meet in committed rows.
 

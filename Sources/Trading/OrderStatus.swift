@@ -56,6 +56,9 @@ package enum OrderEventType: Int16, Sendable, CaseIterable {
     case rejected = 9
     case unknown = 10
 
+    /// True where the venue's sender turns the log row into a message.
+    package var asksTheVenue: Bool { self == .accepted || self == .cancelRequested || self == .unknown }
+
     /// As the event stream writes it.
     package var text: String {
         switch self {

@@ -1,0 +1,50 @@
+package import Postgres
+package import Trading
+
+/// What accept reads under a shard's lock, in one round trip.
+package struct AcceptReads: Sendable {
+    package let lock: ShardLock
+    package let halts: [Halt]
+    package let venueIsUp: Bool
+    package let accounts: [AccountID: AccountRecord]
+    package let balances: [Balances.Key: Balance]
+    package let keys: [KeyID: KeyRecord]
+    package let credentials: [CredentialKey: CredentialState]
+}
+
+extension Database {
+    /// Begins the accepting transaction: locks the shard and reads everything that the decision on `keys` can need. Every list is distinct.
+    package func beginAccept(
+        shard: Int16, venueSession: String, accounts: [AccountID], balances: [Balances.Key], keys: [KeyID], credentials: [CredentialKey]
+    ) throws(PostgresError) -> AcceptReads {
+        let rows = try begin { pipeline in
+            pipeline.lock(shard)
+            pipeline.add(SQL.readHalts)
+            pipeline.add(SQL.readVenueUp) { $0.append(venueSession) }
+            pipeline.readAccounts(accounts)
+            pipeline.readBalances(balances)
+            pipeline.add(SQL.readKeys) {
+                $0.append(keys.map(\.account.text))
+                $0.append(keys.map(\.bits))
+            }
+            pipeline.add(SQL.readCredentialStates) {
+                $0.append(credentials.map(\.account.text))
+                $0.append(credentials.map(\.credentialID))
+            }
+        }
+        return AcceptReads(
+            lock: ShardLock(shard: shard, rows[0]), halts: rows[1].halts, venueIsUp: rows[2].count == 1 && rows[2].bool(0, 0),
+            accounts: rows[3].accounts, balances: rows[4].balances, keys: rows[5].keys, credentials: rows[6].credentialStates)
+    }
+}
+
+extension Rows {
+    fileprivate var credentialStates: [CredentialKey: CredentialState] {
+        var found: [CredentialKey: CredentialState] = [:]
+        for row in 0..<count {
+            guard let state = CredentialState(rawValue: int16(row, 2)) else { preconditionFailure("A stored credential state is known.") }
+            found[CredentialKey(account(row, 0), text(row, 1))] = state
+        }
+        return found
+    }
+}

@@ -1,0 +1,118 @@
+package import Postgres
+package import Trading
+
+/// Which of an account's orders to list.
+package struct OrderFilter: Sendable {
+    package var status: OrderStatus?
+    package var symbol: Symbol?
+    /// Orders older than this one (creation time and id of the last one seen).
+    package var after: (createdAt: Int64, orderID: String)?
+    package var limit: Int
+    package var offset: Int
+
+    package init(status: OrderStatus? = nil, symbol: Symbol? = nil, after: (createdAt: Int64, orderID: String)? = nil, limit: Int, offset: Int = 0) {
+        self.status = status
+        self.symbol = symbol
+        self.after = after
+        self.limit = limit
+        self.offset = offset
+    }
+}
+
+/// An account's event: a row of the log with the order as it stood then.
+package struct EventRecord: Sendable {
+    package let account: AccountID
+    /// Grows by one within the account, without gaps.
+    package let number: Int64
+    package let at: Int64
+    package let type: OrderEventType
+    package let lastQuantity: Int64?
+    package let lastPrice: Amount?
+    package let order: OrderState
+}
+
+/// What event ids an account can be resumed from.
+package struct EventBounds: Sendable {
+    package let generation: Int64
+    package let oldest: Int64
+    package let latest: Int64
+}
+
+/// Reads for clients: outside any leg, of what is committed.
+extension Database {
+    /// An order of this account; nil where it has none of this id.
+    package func order(_ id: OrderID, of account: AccountID) throws(PostgresError) -> OrderState? {
+        let rows = try run(SQL.orderByID) {
+            $0.append(account.text)
+            $0.append(id.text)
+        }
+        return rows.count == 0 ? nil : rows.order(0)
+    }
+
+    /// Orders of an account, newest first.
+    package func orders(of account: AccountID, _ filter: OrderFilter) throws(PostgresError) -> [OrderState] {
+        let rows = try run(SQL.listOrders) {
+            $0.append(account.text)
+            $0.append(filter.status?.rawValue)
+            $0.append(filter.symbol?.text)
+            $0.append(filter.after?.createdAt)
+            $0.append(filter.after?.orderID)
+            $0.append(Int64(filter.limit))
+            $0.append(Int64(filter.offset))
+        }
+        return (0..<rows.count).map { rows.order($0) }
+    }
+
+    /// What a key was answered; nil where it was never used.
+    package func key(_ id: KeyID) throws(PostgresError) -> KeyRecord? {
+        try run(SQL.readKey) {
+            $0.append(id.account.text)
+            $0.append(id.bits)
+        }.keys[id]
+    }
+
+    /// nil where the account does not exist.
+    package func eventBounds(of account: AccountID) throws(PostgresError) -> EventBounds? {
+        let rows = try run(SQL.readEventBounds) { $0.append(account.text) }
+        return rows.count == 0 ? nil : EventBounds(generation: rows.int64(0, 0), oldest: rows.int64(0, 1), latest: rows.int64(0, 2))
+    }
+
+    /// Where each shard's log ends.
+    package func logEnds() throws(PostgresError) -> [Int16: Int64] {
+        let rows = try run(SQL.readLogEnds)
+        return Dictionary(uniqueKeysWithValues: (0..<rows.count).map { (rows.int16($0, 0), rows.int64($0, 1)) })
+    }
+
+    /// Events of accounts after the given numbers, in order, at most `limit` for each account.
+    package func events(after cursors: [AccountID: Int64], limit: Int) throws(PostgresError) -> [EventRecord] {
+        let accounts = Array(cursors)
+        let rows = try run(SQL.readEvents) {
+            $0.append(accounts.map(\.key.text))
+            $0.append(accounts.map(\.value))
+            $0.append(Int64(limit))
+        }
+        return (0..<rows.count).map { rows.event($0) }
+    }
+
+    /// Everything an account has; nil where it does not exist.
+    package func balances(of account: AccountID) throws(PostgresError) -> [(asset: Asset, balance: Balance)]? {
+        let known = try run(SQL.readAccounts) { $0.append([account.text]) }
+        if known.count == 0 { return nil }
+        return try run(SQL.readAllBalances) { $0.append(account.text) }.balances.map { ($0.key.asset, $0.value) }.sorted { $0.asset < $1.asset }
+    }
+}
+
+extension Rows {
+    /// An event in the column order of `read_events.sql`.
+    fileprivate func event(_ row: Int) -> EventRecord {
+        guard let type = OrderEventType(rawValue: int16(row, 3)) else { preconditionFailure("A stored event type is known.") }
+        let account = account(row, 0)
+        let order = OrderState(
+            id: orderID(row, 11), account: account, key: key(row, 12), terms: terms(row, 13), holdPrice: amount(row, 20), createdAt: int64(row, 21),
+            routeBy: int64(row, 22), status: status(row, 4), held: amount(row, 7), filledQuantity: int64(row, 5), filledValue: amount(row, 6),
+            reason: optionalText(row, 8), updatedAt: int64(row, 2))
+        return EventRecord(
+            account: account, number: int64(row, 1), at: int64(row, 2), type: type, lastQuantity: optionalInt64(row, 9),
+            lastPrice: optionalAmount(row, 10), order: order)
+    }
+}

@@ -1,0 +1,247 @@
+package import Postgres
+package import Trading
+
+/// The FIX session's row, as its holder keeps it.
+package struct SessionRecord: Sendable, Equatable {
+    package let epoch: Int64
+    package let generation: Int64
+    package let nextOut: Int64
+    package let nextIn: Int64
+}
+
+/// A message that has its sequence number.
+package struct SentMessage: Sendable {
+    package let number: Int64
+    package let type: String
+    package let sentAt: Int64
+    /// Past this time a resend is a gap fill, and the order is asked about instead.
+    package let resendBy: Int64
+    package let orderID: String
+    package let shard: Int16
+    /// The fields after the standard header.
+    package let body: [UInt8]
+
+    package init(number: Int64, type: String, sentAt: Int64, resendBy: Int64, orderID: String, shard: Int16, body: [UInt8]) {
+        self.number = number
+        self.type = type
+        self.sentAt = sentAt
+        self.resendBy = resendBy
+        self.orderID = orderID
+        self.shard = shard
+        self.body = body
+    }
+}
+
+/// A message received, decoded, with the whole of it as evidence.
+package struct ReceivedReport: Sendable {
+    package let number: Int64
+    package let report: VenueReport
+    /// RefSeqNum (tag 45) of a reject: the number of ours that it refuses.
+    package let refusedNumber: Int64?
+    package let message: [UInt8]
+
+    package init(number: Int64, report: VenueReport, refusedNumber: Int64?, message: [UInt8]) {
+        self.number = number
+        self.report = report
+        self.refusedNumber = refusedNumber
+        self.message = message
+    }
+}
+
+/// A row of the outbox: what happened to an order that may ask for a message.
+package struct OutboxRow: Sendable {
+    package let position: Int64
+    package let type: OrderEventType
+    package let orderID: OrderID
+}
+
+/// What the sender reads under a shard's lock. The session's row is locked last.
+package struct SendReads: Sendable {
+    package let orders: OrderReads
+    package let rows: [OutboxRow]
+}
+
+extension Database {
+    /// Takes or renews the venue session's lease; nil when another router holds it. A changed epoch means that it had run out in between.
+    package func takeLease(session: String, holder: String, epoch: Int64, milliseconds: Int64) throws(PostgresError) -> SessionRecord? {
+        let rows = try run(SQL.takeLease) {
+            $0.append(session)
+            $0.append(holder)
+            $0.append(epoch)
+            $0.append(milliseconds)
+        }
+        if rows.count == 0 { return nil }
+        return SessionRecord(epoch: rows.int64(0, 0), generation: rows.int64(0, 1), nextOut: rows.int64(0, 2), nextIn: rows.int64(0, 3))
+    }
+
+    package func releaseLease(session: String, epoch: Int64) throws(PostgresError) {
+        _ = try run(SQL.releaseLease) {
+            $0.append(session)
+            $0.append(epoch)
+        }
+    }
+
+    package func setLoggedOn(_ loggedOn: Bool, session: String, epoch: Int64) throws(PostgresError) {
+        _ = try run(SQL.setLoggedOn) {
+            $0.append(session)
+            $0.append(epoch)
+            $0.append(loggedOn)
+        }
+    }
+
+    /// Commits what was received and the numbers, in one transaction (session-level messages of ours move `nextOut` too).
+    ///
+    /// - Throws: a `notNull` violation (SQLSTATE 23502) when the lease is no longer this holder's: nothing is committed.
+    package func commitReceived(
+        session: String, record: SessionRecord, nextOut: Int64, nextIn: Int64, generation: Int64, reports: [ReceivedReport], at now: Int64
+    ) throws(PostgresError) {
+        let rows = try begin { $0.add(SQL.lockSession) { $0.append(session) } }
+        guard rows[0].count == 1 else { preconditionFailure("The session's row exists while its lease is held.") }
+        let firstInboxID = rows[0].int64(0, 3)
+        do {
+            try commit { pipeline in
+                if !reports.isEmpty {
+                    pipeline.add(
+                        SQL.insertInbox, Self.inboxParameters(session: session, generation: generation, at: now, first: firstInboxID, reports))
+                }
+                pipeline.advance(
+                    session, epoch: record.epoch, generation: generation, nextOut: nextOut, nextIn: nextIn, received: reports.count)
+            }
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    private static func inboxParameters(session: String, generation: Int64, at now: Int64, first: Int64, _ reports: [ReceivedReport]) -> Parameters {
+        var values = Parameters()
+        values.append(session)
+        values.append(generation)
+        values.append(now)
+        values.append(first)
+        values.append(reports.map(\.number))
+        values.append(reports.map(\.report.kind.rawValue))
+        values.append(reports.map(\.report.orderID))
+        values.append(reports.map(\.report.cancelID))
+        values.append(reports.map(\.report.execID))
+        values.append(reports.map(\.report.tradeDate))
+        values.append(reports.map(\.report.execType))
+        values.append(reports.map(\.report.orderStatus))
+        values.append(reports.map(\.report.lastQuantity))
+        values.append(reports.map(\.report.lastPrice?.units))
+        values.append(reports.map(\.report.cumulativeQuantity))
+        values.append(reports.map(\.report.orderQuantity))
+        values.append(reports.map(\.report.rejectReason))
+        values.append(reports.map(\.report.symbol))
+        values.append(reports.map(\.report.side))
+        values.append(reports.map(\.report.text))
+        values.append(reports.map(\.refusedNumber))
+        values.append(reports.map(\.message))
+        return values
+    }
+
+    /// Shards whose log has rows that the sender has not looked at.
+    package func shardsToSend() throws(PostgresError) -> [Int16] { try run(SQL.readShardsToSend).shards }
+
+    /// Begins sending for a shard: locks it, reads the next rows of its log and the orders that they speak of. Ends the transaction when there are none.
+    package func beginSend(shard: Int16, limit: Int) throws(PostgresError) -> SendReads? {
+        let rows = try begin { pipeline in
+            pipeline.lock(shard)
+            pipeline.add(SQL.readOutbox) {
+                $0.append(shard)
+                $0.append(Int64(limit))
+            }
+        }
+        let outbox = (0..<rows[1].count).map { row -> OutboxRow in
+            guard let type = OrderEventType(rawValue: rows[1].int16(row, 1)) else { preconditionFailure("A stored event type is known.") }
+            return OutboxRow(position: rows[1].int64(row, 0), type: type, orderID: rows[1].orderID(row, 2))
+        }
+        if outbox.isEmpty {
+            rollback()
+            return nil
+        }
+        let wanted = Set(outbox.filter(\.type.asksTheVenue).map(\.orderID))
+        return SendReads(orders: try reads(ShardLock(shard: shard, rows[0]), [try run(SQL.readOrdersByID) { $0.append(wanted.map(\.text)) }]), rows: outbox)
+    }
+
+    /// Commits a sending leg: the shard's changes, the numbered messages and the session's numbers.
+    ///
+    /// - Throws: SQLSTATE 23502 when the lease is no longer this holder's: nothing is committed.
+    package func commitSend(
+        _ changes: ShardChanges, session: String, record: SessionRecord, nextOut: Int64, nextIn: Int64, messages: [SentMessage],
+        sent: () -> Void = {}
+    ) throws(PostgresError) {
+        try commit(changes, sent: sent) { pipeline in
+            if messages.isEmpty { return }
+            pipeline.insertSent(messages, session: session, generation: record.generation)
+            pipeline.advance(session, epoch: record.epoch, generation: record.generation, nextOut: nextOut, nextIn: nextIn, received: 0)
+        }
+    }
+
+    /// Commits messages that belong to no change of an order (OrderStatusRequest), with the numbers, and notes that the orders were asked about.
+    package func commitAsked(
+        _ messages: [SentMessage], session: String, record: SessionRecord, nextOut: Int64, nextIn: Int64, at now: Int64
+    ) throws(PostgresError) {
+        _ = try begin { _ in }
+        do {
+            try commit { pipeline in
+                pipeline.add(SQL.noteAsked) {
+                    $0.append(messages.map(\.orderID))
+                    $0.append(now)
+                }
+                pipeline.insertSent(messages, session: session, generation: record.generation)
+                pipeline.advance(session, epoch: record.epoch, generation: record.generation, nextOut: nextOut, nextIn: nextIn, received: 0)
+            }
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    /// UNKNOWN orders that were last asked about before `askedBefore` (or never).
+    package func unknownOrders(askedBefore: Int64, limit: Int) throws(PostgresError) -> [OrderState] {
+        let ids = try run(SQL.readUnknownOrders) {
+            $0.append(askedBefore)
+            $0.append(Int64(limit))
+        }.orderIDs
+        return try run(SQL.readOrdersByID) { $0.append(ids.map(\.text)) }.orders.values.sorted { $0.createdAt < $1.createdAt }
+    }
+
+    /// Messages sent before, to be resent.
+    package func sentMessages(session: String, generation: Int64, from: Int64, through: Int64) throws(PostgresError) -> [SentMessage] {
+        let rows = try run(SQL.readSent) {
+            $0.append(session)
+            $0.append(generation)
+            $0.append(from)
+            $0.append(through)
+        }
+        return (0..<rows.count).map { row in
+            SentMessage(
+                number: rows.int64(row, 0), type: rows.text(row, 1), sentAt: rows.int64(row, 2), resendBy: rows.int64(row, 3),
+                orderID: rows.text(row, 5), shard: rows.int16(row, 6), body: rows.bytes(row, 4))
+        }
+    }
+}
+
+extension Pipeline {
+    fileprivate mutating func insertSent(_ messages: [SentMessage], session: String, generation: Int64) {
+        add(SQL.insertSent) {
+            $0.append(session)
+            $0.append(generation)
+            $0.append(messages.map(\.sentAt))
+            $0.append(messages.map(\.number))
+            $0.append(messages.map(\.type))
+            $0.append(messages.map(\.orderID))
+            $0.append(messages.map(\.shard))
+            $0.append(messages.map(\.resendBy))
+            $0.append(messages.map(\.body))
+        }
+    }
+
+    fileprivate mutating func advance(_ session: String, epoch: Int64, generation: Int64, nextOut: Int64, nextIn: Int64, received: Int) {
+        add(SQL.advanceSession) {
+            $0.append(session)
+            for value in [epoch, generation, nextOut, nextIn, Int64(received)] { $0.append(value) }
+        }
+    }
+}

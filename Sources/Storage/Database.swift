@@ -1,0 +1,120 @@
+package import Postgres
+import Trading
+
+/// One connection of a station, opened when first used and again after it was lost, with every statement prepared.
+///
+/// Owned by one dedicated thread; its calls block that thread (never Swift's pool) until the server has answered or the deadline has passed.
+package final class Database {
+    private let options: PostgresOptions
+    private var current: PostgresConnection?
+    private var hostsTried = 0
+
+    /// - Parameter options: every host of its connection string is tried in turn after a failure (multi-host strings rotate).
+    package init(_ options: PostgresOptions) {
+        var options = options
+        // Batches of every size share one plan by index: an empty, analysed table must not get a sequential scan that stays.
+        options.settings["plan_cache_mode"] = "force_generic_plan"
+        // A router that dies while it holds a shard must not keep it: the server ends a transaction that stands idle this long.
+        options.settings["idle_in_transaction_session_timeout"] = "10s"
+        self.options = options
+    }
+
+    /// The connection, opened and prepared if need be.
+    package func connection() throws(PostgresError) -> PostgresConnection {
+        if let current, current.isUsable { return current }
+        drop()
+        do {
+            let opened = try PostgresConnection(hostsTried == 0 ? options : options.rotated(past: hostsTried - 1))
+            try opened.prepare(SQL.all)
+            current = opened
+            return opened
+        } catch {
+            hostsTried += 1
+            throw error
+        }
+    }
+
+    /// Closes the connection: the next call opens another. The server rolls back what was not committed.
+    package func drop() {
+        current?.close()
+        current = nil
+    }
+
+    /// Ends a transaction that will not be committed. A connection that cannot even do that is dropped.
+    package func rollback() {
+        guard let current else { return }
+        do {
+            try current.rollback()
+        } catch {
+            drop()
+        }
+    }
+
+    func run(_ statement: Statement, _ build: (inout Parameters) -> Void = { _ in }) throws(PostgresError) -> Rows {
+        var values = Parameters()
+        build(&values)
+        return try connection().run(statement, values)
+    }
+
+    // MARK: Legs
+
+    /// Writes a leg and commits it, in one pipeline. Returns only after COMMIT's own tag was read.
+    ///
+    /// - Parameter more: statements of the same transaction that belong to another table (the FIX session's, last in lock order).
+    /// - Parameter sent: called when everything is sent and nothing is answered yet: where a crash leaves the outcome open.
+    /// - Throws: on any failure nothing may be assumed committed or not committed when `isOutcomeUnknown`; otherwise nothing is.
+    package func commit(
+        _ changes: ShardChanges, sent: () -> Void = {}, _ more: (inout Pipeline) -> Void = { _ in }
+    ) throws(PostgresError) {
+        try commit(sent: sent) { pipeline in
+            changes.write(into: &pipeline)
+            more(&pipeline)
+        }
+    }
+
+    func commit(sent: () -> Void = {}, _ build: (inout Pipeline) -> Void) throws(PostgresError) {
+        let connection = try connection()
+        try connection.sendPipeline { pipeline in
+            build(&pipeline)
+            pipeline.add(.commit)
+        }
+        sent()
+        let results = try connection.readPipeline()
+        guard results.last?.commandTag == "COMMIT" else {
+            throw PostgresError(code: .server, operation: "COMMIT", message: "the transaction was rolled back: \(results.last?.commandTag ?? "no result")")
+        }
+    }
+
+    /// Begins a transaction and reads, in one pipeline; the results without BEGIN's.
+    func begin(_ build: (inout Pipeline) -> Void) throws(PostgresError) -> [Rows] {
+        do {
+            return Array(
+                try connection().pipeline { pipeline in
+                    pipeline.add(.begin)
+                    build(&pipeline)
+                }.dropFirst())
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+}
+
+extension Pipeline {
+    mutating func add(_ statement: Statement, _ build: (inout Parameters) -> Void) {
+        var values = Parameters()
+        build(&values)
+        add(statement, values)
+    }
+
+    mutating func lock(_ shard: Int16) { add(SQL.lockShard) { $0.append(shard) } }
+
+    mutating func readAccounts(_ accounts: [AccountID]) { add(SQL.readAccounts) { $0.append(accounts.map(\.text)) } }
+
+    mutating func readBalances(_ keys: [Balances.Key]) {
+        add(SQL.readBalances) {
+            $0.append(keys.map(\.account.description))
+            $0.append(keys.map(\.asset.text))
+        }
+    }
+}

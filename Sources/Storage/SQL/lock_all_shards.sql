@@ -1,0 +1,2 @@
+-- Takes every shard, ascending: a halt commits through all of them before its command answers.
+SELECT shard FROM shards ORDER BY shard FOR UPDATE

@@ -1,0 +1,5 @@
+-- One order of an account.
+-- $1 account id text, $2 order id text
+SELECT order_id, account_id, key, symbol, side, order_type, time_in_force, quantity, limit_price, stop_price, hold_price, created_at, route_by,
+    status, held, filled_quantity, filled_value, cancels, cancel_pending, reason, updated_at
+FROM orders WHERE account_id = $1 AND order_id = $2

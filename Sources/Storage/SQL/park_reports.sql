@@ -1,0 +1,5 @@
+-- Keeps reports that could not be booked, with their whole message.
+-- $1 at bigint, $2 inbox ids bigint[], $3 reasons text[]
+INSERT INTO parked_reports (inbox_id, parked_at, shard, order_id, exec_id, why, message)
+SELECT i.inbox_id, $1, i.shard, i.order_id, i.exec_id, u.why, i.message
+FROM unnest($2::bigint[], $3::text[]) AS u (inbox_id, why) JOIN inbox i ON i.inbox_id = u.inbox_id

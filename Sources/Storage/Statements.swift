@@ -1,0 +1,77 @@
+package import Postgres
+
+/// Every statement of this room, one `.sql` file each. Prepared on every connection at its start, so that a broken statement stops the start, not a trade.
+package enum SQL {
+    static let advanceEvents = Statement("advance_events")
+    static let advanceSession = Statement("advance_session")
+    static let advanceShard = Statement("advance_shard")
+    static let changeBalances = Statement("change_balances")
+    static let changeCredential = Statement("change_credential")
+    static let clearChallenge = Statement("clear_challenge")
+    static let deleteHalt = Statement("delete_halt")
+    static let deleteOldEvents = Statement("delete_old_events")
+    static let deleteOldInbox = Statement("delete_old_inbox")
+    static let deleteOldSent = Statement("delete_old_sent")
+    static let insertAccount = Statement("insert_account")
+    static let insertCredential = Statement("insert_credential")
+    static let insertCredentialAudit = Statement("insert_credential_audit")
+    static let insertEntries = Statement("insert_entries")
+    static let insertExecutions = Statement("insert_executions")
+    static let insertHalt = Statement("insert_halt")
+    static let insertInbox = Statement("insert_inbox")
+    static let insertKeys = Statement("insert_keys")
+    static let insertLog = Statement("insert_log")
+    static let insertOperatorAudit = Statement("insert_operator_audit")
+    static let insertOrders = Statement("insert_orders")
+    static let insertSent = Statement("insert_sent")
+    static let listOrders = Statement("list_orders")
+    static let lockAllShards = Statement("lock_all_shards")
+    static let lockSession = Statement("lock_session")
+    static let lockShard = Statement("lock_shard")
+    static let noteAsked = Statement("note_asked")
+    static let openBalances = Statement("open_balances")
+    static let orderByID = Statement("order_by_id")
+    static let parkReports = Statement("park_reports")
+    static let raiseAlarms = Statement("raise_alarms")
+    static let readAccounts = Statement("read_accounts")
+    static let readAllBalances = Statement("read_all_balances")
+    static let readBacklog = Statement("read_backlog")
+    static let readBalances = Statement("read_balances")
+    static let readCredentialStates = Statement("read_credential_states")
+    static let readCredentials = Statement("read_credentials")
+    static let readEventBounds = Statement("read_event_bounds")
+    static let readEvents = Statement("read_events")
+    static let readExecutions = Statement("read_executions")
+    static let readHalts = Statement("read_halts")
+    static let readInbox = Statement("read_inbox")
+    static let readKey = Statement("read_key")
+    static let readKeys = Statement("read_keys")
+    static let readLogEnds = Statement("read_log_ends")
+    static let readOrdersByID = Statement("read_orders_by_id")
+    static let readOutbox = Statement("read_outbox")
+    static let readOverdueOrders = Statement("read_overdue_orders")
+    static let readSent = Statement("read_sent")
+    static let readShardsToSend = Statement("read_shards_to_send")
+    static let readShardsToSettle = Statement("read_shards_to_settle")
+    static let readShardsToSweep = Statement("read_shards_to_sweep")
+    static let readSilentOrders = Statement("read_silent_orders")
+    static let readUnknownOrders = Statement("read_unknown_orders")
+    static let readVenueUp = Statement("read_venue_up")
+    static let releaseLease = Statement("release_lease")
+    static let setLoggedOn = Statement("set_logged_on")
+    static let takeLease = Statement("take_lease")
+    static let updateOrders = Statement("update_orders")
+
+    package static let all: [Statement] = [
+        .begin, .commit, .rollback,
+        advanceEvents, advanceSession, advanceShard, changeBalances, changeCredential, clearChallenge, deleteHalt,
+        deleteOldEvents, deleteOldInbox, deleteOldSent, insertAccount, insertCredential, insertCredentialAudit,
+        insertEntries, insertExecutions, insertHalt, insertInbox, insertKeys, insertLog, insertOperatorAudit,
+        insertOrders, insertSent, listOrders, lockAllShards, lockSession, lockShard, noteAsked, openBalances,
+        orderByID, parkReports, raiseAlarms, readAccounts, readAllBalances, readBacklog, readBalances,
+        readCredentialStates, readCredentials, readEventBounds, readEvents, readExecutions, readHalts, readInbox,
+        readKey, readKeys, readLogEnds, readOrdersByID, readOutbox, readOverdueOrders, readSent, readShardsToSend,
+        readShardsToSettle, readShardsToSweep, readSilentOrders, readUnknownOrders, readVenueUp, releaseLease,
+        setLoggedOn, takeLease, updateOrders,
+    ]
+}

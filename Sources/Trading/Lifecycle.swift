@@ -1,0 +1,169 @@
+/// What can happen to an order (design section 4.5).
+package enum OrderEvent: Hashable, Sendable {
+    /// Its FIX sequence number is committed.
+    case routed
+    /// The venue took it.
+    case acknowledged
+    case filled(quantity: Int64, price: Amount)
+    case cancelRequested
+    case cancelRejected(reason: String?)
+    case cancelled(reason: String?)
+    case expired(reason: String?)
+    case rejected(reason: String?)
+    /// The venue is silent, or says something that cannot be booked.
+    case doubted(reason: String)
+}
+
+/// What an event does to an order's status.
+package enum Transition: Hashable, Sendable {
+    /// The order moves (or stays) and the event is told to the client.
+    case move(to: OrderStatus, tell: OrderEventType)
+    /// Already known: a repeated or overtaken report. Nothing changes, nothing is told.
+    case known
+    /// Cannot be: the report is parked and the order doubted.
+    case contradiction
+}
+
+extension OrderState {
+    /// The one table of state × event. Every pair is here; what a fill does depends on what is then filled.
+    package func transition(on event: OrderEvent) -> Transition {
+        switch (status, event) {
+        case (_, .filled(let quantity, _)):
+            // A fill is a fact in every state: also after a cancel, also beyond the quantity.
+            let complete = filledQuantity.addingReportingOverflow(quantity)
+            if complete.overflow { return .contradiction }
+            if complete.partialValue >= terms.quantity { return .move(to: .filled, tell: .fill) }
+            return .move(to: status.isOpen ? .partiallyFilled : status, tell: .fill)
+
+        case (.accepted, .routed): return .move(to: .routed, tell: .routed)
+        case (_, .routed): return .known
+
+        case (.accepted, .acknowledged), (.routed, .acknowledged), (.unknown, .acknowledged):
+            return .move(to: filledQuantity > 0 ? .partiallyFilled : .working, tell: .working)
+        case (_, .acknowledged): return .known
+
+        case (_, .cancelRequested): return status.isOpen ? .move(to: status, tell: .cancelRequested) : .contradiction
+        case (_, .cancelRejected): return cancelPending ? .move(to: status, tell: .cancelRejected) : .known
+
+        case (.filled, .cancelled), (.filled, .expired): return .known
+        case (.cancelled, .cancelled), (.expired, .expired), (.rejected, .rejected): return .known
+        case (.cancelled, .expired), (.expired, .cancelled): return .known
+        case (.rejected, .cancelled), (.rejected, .expired): return .contradiction
+        case (.filled, .rejected), (.cancelled, .rejected), (.expired, .rejected): return .contradiction
+        case (_, .cancelled): return .move(to: .cancelled, tell: .cancelled)
+        case (_, .expired): return .move(to: .expired, tell: .expired)
+        case (_, .rejected): return .move(to: .rejected, tell: .rejected)
+
+        case (.unknown, .doubted): return .known
+        case (_, .doubted): return status.isOpen ? .move(to: .unknown, tell: .unknown) : .known
+        }
+    }
+
+    /// Applies an event: status, fills, hold and balances together.
+    ///
+    /// - Returns: what to tell the client; nil when nothing changed; `contradiction` parks the report.
+    package mutating func apply(_ event: OrderEvent, balances: inout Balances, at now: Int64) -> Applied {
+        switch transition(on: event) {
+        case .known: return .nothing
+        case .contradiction: return .contradiction("\(event.name) does not fit an order that is \(status.text)")
+        case .move(let next, let tell):
+            var alarms: [Alarm] = []
+            if case .filled(let quantity, let price) = event {
+                guard let booked = book(quantity: quantity, price: price, balances: &balances) else {
+                    return .contradiction("the fill of \(quantity) at \(price) leaves the range of the ledger")
+                }
+                alarms = booked
+            }
+            if !next.isOpen, held.units > 0 {
+                let released = balances.release(held, of: heldAsset, for: account, order: id)
+                precondition(released, "What is held fits where it came from.")
+                held = .zero
+            }
+            note(event, becoming: next)
+            updatedAt = now
+            return .changed(tell, alarms: alarms)
+        }
+    }
+
+    private mutating func note(_ event: OrderEvent, becoming next: OrderStatus) {
+        switch event {
+        case .cancelRequested:
+            cancels += 1
+            cancelPending = true
+        case .cancelRejected(let why):
+            cancelPending = false
+            reason = why ?? reason
+        case .cancelled(let why), .expired(let why), .rejected(let why): reason = why ?? reason
+        case .doubted(let why): reason = why
+        case .acknowledged where status == .unknown, .filled where status == .unknown: reason = nil
+        case .routed, .acknowledged, .filled: break
+        }
+        if !next.isOpen { cancelPending = false }
+        status = next
+    }
+
+    /// Books a fill; nil when a number would leave the range.
+    private mutating func book(quantity: Int64, price: Amount, balances: inout Balances) -> [Alarm]? {
+        guard let value = price.times(quantity), let total = filledValue.adding(value) else { return nil }
+        let used = heldFor(fillOf: quantity)
+        let owedBefore = owed(in: balances)
+        guard
+            balances.fill(
+                side: terms.side, symbol: terms.symbol, quantity: quantity, price: price, held: used, account: account, order: id)
+        else { return nil }
+        held = Amount(units: held.units - used.units)
+        let late = !status.isOpen
+        filledQuantity += quantity
+        filledValue = total
+        var alarms: [Alarm] = []
+        if filledQuantity > terms.quantity { alarms.append(Alarm(.overfill, "\(filledQuantity) of \(terms.quantity) filled")) }
+        if late { alarms.append(Alarm(.fillAfterEnd, "\(quantity) at \(price) after the order was \(status.text)")) }
+        let owes = owed(in: balances)
+        if owes > owedBefore { alarms.append(Alarm(.owes, "owes \(owes) of \(heldAsset.text) after a fill of \(quantity) at \(price)")) }
+        return alarms
+    }
+
+    private func owed(in balances: Balances) -> Amount { balances.balance(.customer(account), heldAsset).owed }
+}
+
+/// What applying an event came to.
+package enum Applied: Hashable, Sendable {
+    case nothing
+    case changed(OrderEventType, alarms: [Alarm])
+    case contradiction(String)
+}
+
+/// Something that a person has to look at; booked all the same.
+package struct Alarm: Hashable, Sendable {
+    package enum Kind: String, Sendable {
+        case overfill
+        case fillAfterEnd = "fill_after_end"
+        case owes
+        case parked
+        case cumulativeQuantityDiffers = "cum_qty_differs"
+    }
+
+    package let kind: Kind
+    package let detail: String
+
+    package init(_ kind: Kind, _ detail: String) {
+        self.kind = kind
+        self.detail = detail
+    }
+}
+
+extension OrderEvent {
+    var name: String {
+        switch self {
+        case .routed: "routed"
+        case .acknowledged: "acknowledged"
+        case .filled: "filled"
+        case .cancelRequested: "cancel requested"
+        case .cancelRejected: "cancel rejected"
+        case .cancelled: "cancelled"
+        case .expired: "expired"
+        case .rejected: "rejected"
+        case .doubted: "doubted"
+        }
+    }
+}

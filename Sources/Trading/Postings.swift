@@ -1,0 +1,79 @@
+/// The journals of design section 5: what each event writes. Pure: an order and balances in, balances and the order's hold out.
+extension Balances {
+    /// accept: the hold moves from available to held. The caller has checked that it is there.
+    package mutating func hold(_ amount: Amount, of asset: Asset, for account: AccountID, order: OrderID) -> Bool {
+        var journal = Journal(cause: .accept, orderID: order)
+        journal.write(.customer(account), asset, .available, .debit, amount)
+        journal.write(.customer(account), asset, .held, .credit, amount)
+        return post(journal)
+    }
+
+    /// cancel, expire, reject: what is left of the hold returns to available, after what the account owes.
+    package mutating func release(_ amount: Amount, of asset: Asset, for account: AccountID, order: OrderID) -> Bool {
+        var journal = Journal(cause: .release, orderID: order)
+        journal.write(.customer(account), asset, .held, .debit, amount)
+        give(amount, of: asset, to: account, in: &journal)
+        return post(journal)
+    }
+
+    /// deposit: from the house's settlement to the customer.
+    package mutating func deposit(_ amount: Amount, of asset: Asset, to account: AccountID) -> Bool {
+        var journal = Journal(cause: .deposit, orderID: nil)
+        journal.write(.house(shard: account.shard), asset, .settlement, .debit, amount)
+        give(amount, of: asset, to: account, in: &journal)
+        return post(journal)
+    }
+
+    /// fill: a fact that always books: from the hold, then from available, then as owed.
+    ///
+    /// - Parameter held: what the order still holds for these shares (cash for a BUY, shares for a SELL); all of it is used up or returned.
+    /// - Returns: false when a number would leave the range: the report is parked then, never half booked.
+    package mutating func fill(
+        side: Side, symbol: Symbol, quantity: Int64, price: Amount, held: Amount, account: AccountID, order: OrderID
+    ) -> Bool {
+        guard let value = price.times(quantity), let shares = Amount(whole: quantity) else { return false }
+        var journal = Journal(cause: .fill, orderID: order)
+        let house = LedgerAccount.house(shard: account.shard)
+        let (given, gained, paid, received) =
+            side == .buy ? (Asset.cash, Asset.shares(symbol), value, shares) : (Asset.shares(symbol), Asset.cash, shares, value)
+        take(paid, of: given, held: held, from: account, in: &journal)
+        journal.write(house, given, .settlement, .credit, paid)
+        journal.write(house, gained, .settlement, .debit, received)
+        give(received, of: gained, to: account, in: &journal)
+        guard journal.isBalanced, let cost = costAfterFill(side: side, symbol: symbol, shares: shares, value: value, account: account), post(journal)
+        else { return false }
+        setCost(cost, of: .customer(account), .shares(symbol))
+        return true
+    }
+
+    /// Takes `amount`: first from `held`, whose surplus returns in the same journal, then from available, then as owed.
+    private func take(_ amount: Amount, of asset: Asset, held: Amount, from account: AccountID, in journal: inout Journal) {
+        let customer = LedgerAccount.customer(account)
+        journal.write(customer, asset, .held, .debit, held)
+        if amount <= held {
+            give(Amount(units: held.units - amount.units), of: asset, to: account, in: &journal)
+            return
+        }
+        let missing = amount.units - held.units
+        let available = min(balance(customer, asset).available.units, missing)
+        journal.write(customer, asset, .available, .debit, Amount(units: available))
+        journal.write(customer, asset, .owed, .debit, Amount(units: missing - available))
+    }
+
+    /// Gives `amount`: first against what the account owes of it, the rest to available.
+    private func give(_ amount: Amount, of asset: Asset, to account: AccountID, in journal: inout Journal) {
+        let customer = LedgerAccount.customer(account)
+        let repaid = min(balance(customer, asset).owed.units, amount.units)
+        journal.write(customer, asset, .owed, .credit, Amount(units: repaid))
+        journal.write(customer, asset, .available, .credit, Amount(units: amount.units - repaid))
+    }
+
+    /// The position's cost after a fill: a BUY adds what it cost, a SELL takes its share of the average away.
+    private func costAfterFill(side: Side, symbol: Symbol, shares: Amount, value: Amount, account: AccountID) -> Amount? {
+        let position = balance(.customer(account), .shares(symbol))
+        if side == .buy { return position.cost.adding(value) }
+        guard let owned = position.available.adding(position.held), owned.units > shares.units else { return .zero }
+        let (high, low) = position.cost.units.multipliedFullWidth(by: owned.units - shares.units)
+        return Amount(units: owned.units.dividingFullWidth((high, low)).quotient)
+    }
+}

@@ -1,0 +1,123 @@
+/// What the venue told us, decoded from FIX and not yet believed: the row that receive commits to the inbox and settle reads.
+///
+/// Numbers that are not whole shares or exact 1/10,000 prices are absent here, which makes their report unbookable: it is parked, never guessed at.
+package struct VenueReport: Sendable, Hashable {
+    /// Raw values are stored.
+    package enum Kind: Int16, Sendable {
+        /// ExecutionReport (35=8).
+        case execution = 1
+        /// OrderCancelReject (35=9).
+        case cancelReject = 2
+        /// Session Reject (35=3) or BusinessMessageReject (35=j) of a NewOrderSingle of ours, matched by RefSeqNum.
+        case orderRefused = 3
+        /// The same of an OrderCancelRequest of ours.
+        case cancelRefused = 4
+        /// Anything else that names no order of ours: parked.
+        case other = 5
+    }
+
+    package let kind: Kind
+    /// The order that it speaks of: tag 11, or 41 where 11 names a cancel.
+    package var orderID: String?
+    /// Tag 11 where it names a cancel request (`<order_id>-c<n>`).
+    package var cancelID: String?
+    /// Tag 17.
+    package var execID: String?
+    /// Tag 75, else the UTC date of tag 60 or 52; yyyymmdd.
+    package var tradeDate: String?
+    /// Tag 150.
+    package var execType: String?
+    /// Tag 39.
+    package var orderStatus: String?
+    /// Tag 32, whole shares.
+    package var lastQuantity: Int64?
+    /// Tag 31.
+    package var lastPrice: Amount?
+    /// Tag 14, whole shares.
+    package var cumulativeQuantity: Int64?
+    /// Tag 38, whole shares.
+    package var orderQuantity: Int64?
+    /// Tag 103, 102, 373 or 380, by kind.
+    package var rejectReason: Int64?
+    /// Tag 55.
+    package var symbol: String?
+    /// Tag 54.
+    package var side: String?
+    /// Tag 58.
+    package var text: String?
+
+    package init(kind: Kind) {
+        self.kind = kind
+    }
+}
+
+/// What a report means for its order.
+package enum ReportMeaning: Hashable, Sendable {
+    case event(OrderEvent)
+    /// Says nothing new by its nature (pending states, a status that agrees).
+    case nothing
+    /// Cannot be booked or understood: parked, the order UNKNOWN.
+    case unbookable(String)
+}
+
+extension VenueReport {
+    /// Reads the report against the order as it stands (FIX 4.4 volume 4, ExecType 150 and OrdStatus 39).
+    package func meaning(for order: OrderState) -> ReportMeaning {
+        if let symbol, symbol != order.terms.symbol.text { return .unbookable("symbol \(symbol) is not the order's \(order.terms.symbol)") }
+        if let side, side != String(order.terms.side.rawValue) { return .unbookable("side \(side) is not the order's") }
+        switch kind {
+        case .execution: return meaningOfExecution(for: order)
+        case .cancelReject, .cancelRefused: return .event(.cancelRejected(reason: reasonText("cancel_rejected")))
+        case .orderRefused: return .event(.rejected(reason: reasonText("refused_by_venue_session")))
+        case .other: return .unbookable("a report of a kind that is not handled")
+        }
+    }
+
+    private func meaningOfExecution(for order: OrderState) -> ReportMeaning {
+        switch execType {
+        case "0": return .event(.acknowledged)
+        // Trade; 1 and 2 are how FIX 4.2 said it, and venues still do.
+        case "F", "1", "2":
+            guard execID != nil, tradeDate != nil else { return .unbookable("a fill without ExecID (17) or trade date") }
+            guard let lastQuantity, let lastPrice, lastQuantity > 0, lastPrice.units > 0 else {
+                return .unbookable("a fill without a whole LastQty (32) and an exact LastPx (31) above zero")
+            }
+            return .event(.filled(quantity: lastQuantity, price: lastPrice))
+        case "4": return .event(.cancelled(reason: text))
+        case "C", "3": return .event(.expired(reason: text ?? "expired"))
+        case "8": return rejection(of: order)
+        case "A", "6", "E", "D": return .nothing
+        case "I": return meaningOfStatus(for: order)
+        case let other: return .unbookable("ExecType (150) \(other ?? "absent") is not handled")
+        }
+    }
+
+    private func rejection(of order: OrderState) -> ReportMeaning {
+        // OrdRejReason 6, duplicate order: the venue has an order of this ClOrdID already. That is no end of it.
+        if rejectReason == 6 { return .event(.doubted(reason: "venue_says_duplicate_order")) }
+        return .event(.rejected(reason: reasonText("rejected_by_venue")))
+    }
+
+    /// An answer to OrderStatusRequest books nothing; it is evidence of where the order stands when its fills agree with ours.
+    private func meaningOfStatus(for order: OrderState) -> ReportMeaning {
+        // OrdRejReason 5, unknown order: the venue never heard of it, so it never will: the request came after the order on the same session.
+        if orderStatus == "8", rejectReason == 5 {
+            return order.filledQuantity == 0 ? .event(.cancelled(reason: "not_routed")) : .unbookable("the venue does not know an order that it filled")
+        }
+        if let cumulativeQuantity, cumulativeQuantity != order.filledQuantity {
+            return .unbookable("the venue says CumQty (14) \(cumulativeQuantity), booked are \(order.filledQuantity)")
+        }
+        switch orderStatus {
+        case "0", "1": return .event(.acknowledged)
+        case "4": return .event(.cancelled(reason: text))
+        case "C", "3": return .event(.expired(reason: text ?? "expired"))
+        case "8": return rejection(of: order)
+        default: return .nothing
+        }
+    }
+
+    private func reasonText(_ fallback: String) -> String {
+        if let text, !text.isEmpty { return text }
+        return rejectReason.map { "\(fallback) (\($0))" } ?? fallback
+    }
+}
