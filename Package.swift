@@ -31,6 +31,8 @@ let package = Package(
         // MARK: Programs. Composition only.
 
         // MARK: Tests. One target beside each target above, and two that see the whole.
+        .target(name: "TestSupport", dependencies: ["Postgres"], path: "Tests/TestSupport"),
+        .testTarget(name: "PostgresTests", dependencies: ["Postgres", "TestSupport"]),
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
         .testTarget(name: "TidyTests"),
     ],
