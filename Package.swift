@@ -18,6 +18,7 @@ let package = Package(
 
         // MARK: Rules. Values in, values out: no await, no clock, no input or output.
         .target(name: "Trading"),
+        .target(name: "Wire", dependencies: ["Trading"]),
 
         // MARK: Storage. Every SQL statement, one file each.
 
@@ -29,6 +30,7 @@ let package = Package(
 
         // MARK: Tests. One target beside each target above, and two that see the whole.
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
+        .testTarget(name: "WireTests", dependencies: ["Trading", "Wire"]),
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6]
