@@ -1,7 +1,7 @@
 import Testing
 import Wire
 
-@Suite struct `Base64` {
+@Suite struct `Base64 text` {
     @Test(
         arguments: [
             ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"),

@@ -54,7 +54,7 @@ import Wire
             ("", .unexpectedEnd, 0), ("   ", .unexpectedEnd, 3), ("{", .unexpectedEnd, 1), ("[1", .unexpectedEnd, 2), ("\"a", .unexpectedEnd, 2),
             ("{\"a\"", .unexpectedEnd, 4), ("{\"a\":", .unexpectedEnd, 5), ("{\"a\":1,", .unexpectedEnd, 7), ("-", .unexpectedEnd, 1),
             ("1.", .unexpectedEnd, 2), ("1e", .unexpectedEnd, 2), ("1e+", .unexpectedEnd, 3), ("tru", .unexpectedEnd, 3),
-            ("\"\\", .unexpectedEnd, 2), ("\"\\u12", .unexpectedEnd, 5), ("\"\\ud800", .unexpectedEnd, 7),
+            ("\"\\", .unexpectedEnd, 2), ("\"\\u12", .unexpectedEnd, 5), ("\"\\ud800", .loneSurrogate, 1), ("\"\\ud800\\u", .unexpectedEnd, 9),
             ("{}x", .trailingBytes, 2), ("1 2", .trailingBytes, 2), ("null\u{0}", .trailingBytes, 4), ("{}{}", .trailingBytes, 2),
             ("{a:1}", .unexpectedByte, 1), ("{'a':1}", .unexpectedByte, 1), ("{\"a\" 1}", .unexpectedByte, 5), ("{\"a\":1,}", .unexpectedByte, 7),
             ("[1,]", .unexpectedByte, 3), ("[,1]", .unexpectedByte, 1), ("[1 2]", .unexpectedByte, 3), ("[1}", .unexpectedByte, 2),
@@ -107,11 +107,11 @@ import Wire
 
     @Test func `tells names apart by their bytes`() throws {
         let value = try JSONReader.read(Array("{\"K\":1,\"\u{212A}\":2,\"é\":3,\"e\u{301}\":4}".utf8))
-        #expect(value[name: "K"] == .number("1"))
-        #expect(value[name: "\u{212A}"] == .number("2"))
-        #expect(value[name: "e\u{301}"] == .number("4"))
-        #expect(value[name: "k"] == nil)
-        #expect(JSONValue.null[name: "K"] == nil)
+        #expect(value["K"] == .number("1"))
+        #expect(value["\u{212A}"] == .number("2"))
+        #expect(value["e\u{301}"] == .number("4"))
+        #expect(value["k"] == nil)
+        #expect(JSONValue.null["K"] == nil)
     }
 
     @Test(arguments: ["[", "{\"a\":", "[{\"a\":", "["], [500, 1_000_000])
@@ -131,7 +131,7 @@ import Wire
         #expect(large?.code == .tooLarge)
         #expect(large?.position == 12)
         let roomy = JSONLimits(bytes: 100, depth: 3, members: 2)
-        #expect(try JSONReader.read(Array(#"{"a":1,"b":2}"#.utf8), limits: roomy)[name: "b"] == .number("2"))
+        #expect(try JSONReader.read(Array(#"{"a":1,"b":2}"#.utf8), limits: roomy)["b"] == .number("2"))
         #expect(error(Array(#"{"a":1,"b":2,"c":3}"#.utf8), roomy)?.code == .tooManyMembers)
     }
 
