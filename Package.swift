@@ -20,6 +20,7 @@ let package = Package(
         // MARK: Rules. Values in, values out: no await, no clock, no input or output.
         .target(name: "Trading"),
         .target(name: "Quotes", dependencies: ["Trading"]),
+        .target(name: "Wire", dependencies: ["Trading"]),
 
         // MARK: Storage. Every SQL statement, one file each.
         .target(name: "Storage", dependencies: ["Postgres", "Trading"], resources: [.copy("SQL")]),
@@ -34,6 +35,7 @@ let package = Package(
         .target(name: "TestSupport", dependencies: ["Postgres"], path: "Tests/TestSupport"),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres", "TestSupport"]),
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
+        .testTarget(name: "WireTests", dependencies: ["Trading", "Wire"]),
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6]

@@ -1,0 +1,228 @@
+package import Trading
+
+/// The headers of an order as they arrived, nil where absent (design section 4.1).
+package struct PlaceOrderHeaders: Hashable, Sendable {
+    package var idempotencyKey: String?
+    package var signature: String?
+    package var credential: String?
+    package var clientTimestamp: String?
+    package var quoteReferenceTimestamp: String?
+
+    package init(
+        idempotencyKey: String?,
+        signature: String?,
+        credential: String?,
+        clientTimestamp: String?,
+        quoteReferenceTimestamp: String?
+    ) {
+        self.idempotencyKey = idempotencyKey
+        self.signature = signature
+        self.credential = credential
+        self.clientTimestamp = clientTimestamp
+        self.quoteReferenceTimestamp = quoteReferenceTimestamp
+    }
+
+    /// Names of the headers, as the contract spells them.
+    package enum Name {
+        package static let idempotencyKey = "Idempotency-Key"
+        package static let signature = "X-Biometric-Signature"
+        package static let credential = "X-Biometric-Credential"
+        package static let clientTimestamp = "X-Client-Timestamp"
+        package static let quoteReferenceTimestamp = "X-Quote-Reference-Timestamp"
+    }
+}
+
+/// A request to place an order whose form is right. A value that exists needs no further check of its form.
+package struct PlaceOrderRequest: Hashable, Sendable {
+    package let account: AccountID
+    package let terms: OrderTerms
+    /// For LIMIT equal to quantity × limit price.
+    package let estimatedTotal: Amount?
+    package let key: IdempotencyKey
+    /// DER or raw r‖s, still to be verified.
+    package let signature: [UInt8]
+    /// The credential that the client names; nil = the account's active ones are tried.
+    package let credentialID: String?
+    /// Milliseconds since the epoch, the client's clock.
+    package let clientTimestamp: Int64
+    /// Milliseconds since the epoch, the router's time of the quote that the trader saw.
+    package let quoteReference: Int64
+
+    package init(
+        account: AccountID,
+        terms: OrderTerms,
+        estimatedTotal: Amount?,
+        key: IdempotencyKey,
+        signature: [UInt8],
+        credentialID: String?,
+        clientTimestamp: Int64,
+        quoteReference: Int64
+    ) {
+        self.account = account
+        self.terms = terms
+        self.estimatedTotal = estimatedTotal
+        self.key = key
+        self.signature = signature
+        self.credentialID = credentialID
+        self.clientTimestamp = clientTimestamp
+        self.quoteReference = quoteReference
+    }
+
+    /// The fields of the body, in the order in which they are checked.
+    package static let fieldNames = [
+        "account_id", "symbol", "side", "order_type", "limit_price", "stop_price", "quantity", "time_in_force", "estimated_total_usd",
+    ]
+
+    /// Longest signature taken, in bytes. DER needs 72, raw 64; what is longer is no P-256 signature and is not worth decoding.
+    package static let signatureLimitBytes = 256
+
+    /// Latest time taken, in milliseconds since the epoch: the last one of the year 9999. Sums and microseconds of it stay in the range of Int64.
+    package static let latestTimestamp: Int64 = 253_402_300_799_999
+
+    /// Reads body and headers. When several things are wrong the answer names one, always the same:
+    ///
+    /// 1. `malformed_request`: the body is not a JSON object, or not strict JSON.
+    /// 2. `invalid_field`: the first unknown field, in the order of the body.
+    /// 3. `invalid_field`: the first missing or invalid field, in the order of ``fieldNames``; then a total that does not fit the range,
+    ///    then one that differs from quantity × limit price.
+    /// 4. `missing_header`: the first missing or empty one of Idempotency-Key, X-Biometric-Signature, X-Client-Timestamp,
+    ///    X-Quote-Reference-Timestamp.
+    /// 5. `invalid_field`: the first invalid header, in that order, X-Biometric-Credential last.
+    package static func read(body: [UInt8], headers: PlaceOrderHeaders) throws(Problem) -> PlaceOrderRequest {
+        let fields = try RequestFields(body, expecting: fieldNames)
+        let account = try fields.parsed("account_id", "1 to 64 characters of A-Z, a-z, 0-9, '_' and '-'", AccountID.init)
+        let terms = try readTerms(fields)
+        let estimatedTotal = try fields.money("estimated_total_usd")
+        try check(estimatedTotal, against: terms)
+
+        let keyText = try require(headers.idempotencyKey, PlaceOrderHeaders.Name.idempotencyKey, "a UUID of version 7, new for each order")
+        let signatureText = try require(headers.signature, PlaceOrderHeaders.Name.signature, "the signature over the order in base64")
+        let clientText = try require(headers.clientTimestamp, PlaceOrderHeaders.Name.clientTimestamp, "the time in milliseconds since the epoch")
+        let quoteText = try require(
+            headers.quoteReferenceTimestamp,
+            PlaceOrderHeaders.Name.quoteReferenceTimestamp,
+            "the time of the quote in milliseconds since the epoch"
+        )
+        guard let key = IdempotencyKey(keyText) else {
+            throw .invalid(PlaceOrderHeaders.Name.idempotencyKey, "The idempotency key is not valid. Send a UUID of version 7 (RFC 9562).")
+        }
+        let signature = try readSignature(signatureText)
+        let clientTimestamp = try readTimestamp(clientText, PlaceOrderHeaders.Name.clientTimestamp)
+        let quoteReference = try readTimestamp(quoteText, PlaceOrderHeaders.Name.quoteReferenceTimestamp)
+        let credentialID = try readCredential(headers.credential)
+        return PlaceOrderRequest(
+            account: account,
+            terms: terms,
+            estimatedTotal: estimatedTotal,
+            key: key,
+            signature: signature,
+            credentialID: credentialID,
+            clientTimestamp: clientTimestamp,
+            quoteReference: quoteReference
+        )
+    }
+
+    private static func readTerms(_ fields: RequestFields) throws(Problem) -> OrderTerms {
+        let symbol = try fields.parsed("symbol", "1 to 16 characters of A-Z, 0-9 and '.'", Symbol.init)
+        let side = try fields.parsed("side", "BUY or SELL", Side.init(text:))
+        let type = try fields.parsed("order_type", "MARKET, LIMIT, STOP or STOP_LIMIT", OrderType.init(text:))
+        let limitPrice = try readPrice(fields, "limit_price", present: type.hasLimitPrice, type)
+        let stopPrice = try readPrice(fields, "stop_price", present: type.hasStopPrice, type)
+        let quantity = try fields.wholeNumber("quantity", in: OrderTerms.quantityRange)
+        let timeInForce = try fields.parsed("time_in_force", "DAY, GTC, IOC or FOK", TimeInForce.init(text:))
+        return OrderTerms(
+            symbol: symbol,
+            side: side,
+            type: type,
+            timeInForce: timeInForce,
+            quantity: quantity,
+            limitPrice: limitPrice,
+            stopPrice: stopPrice
+        )
+    }
+
+    private static func readPrice(_ fields: RequestFields, _ name: String, present: Bool, _ type: OrderType) throws(Problem) -> Amount? {
+        guard let price = try fields.money(name) else {
+            if present { throw .invalid(name, "The field '\(name)' is missing. A \(type.text) order has one; send it.") }
+            return nil
+        }
+        guard present else { throw .invalid(name, "A \(type.text) order has no '\(name)'. Leave it out, or send another order_type.") }
+        guard price > .zero else { throw .invalid(name, "'\(name)' is zero. Send a price greater than zero.") }
+        return price
+    }
+
+    /// Quantity times each price must fit the range, so that whoever comes later may multiply; the trader's own total must be the product.
+    private static func check(_ estimatedTotal: Amount?, against terms: OrderTerms) throws(Problem) {
+        for price in [terms.limitPrice, terms.stopPrice] {
+            if let price, price.times(terms.quantity) == nil {
+                throw .invalid("quantity", "Quantity times price is beyond \(Amount(units: .max)). Send a smaller order.")
+            }
+        }
+        guard terms.type == .limit, let estimatedTotal, let total = terms.limitPrice?.times(terms.quantity), estimatedTotal != total else { return }
+        throw .invalid(
+            "estimated_total_usd",
+            "'estimated_total_usd' is \(estimatedTotal), but quantity times limit_price is \(total). Send that, or leave the field out."
+        )
+    }
+
+    private static func require(_ value: String?, _ name: String, _ expected: String) throws(Problem) -> String {
+        guard let value, !value.isEmpty else {
+            throw Problem(.missingHeader, "The header \(name) is missing. Send \(expected).", extras: [.field(name)])
+        }
+        return value
+    }
+
+    private static func readSignature(_ text: String) throws(Problem) -> [UInt8] {
+        let name = PlaceOrderHeaders.Name.signature
+        guard let signature = Base64.decode(text, limitBytes: signatureLimitBytes) else {
+            throw .invalid(name, "The signature is not valid base64. Send DER or the raw 64 bytes, standard alphabet with padding.")
+        }
+        return signature
+    }
+
+    private static func readTimestamp(_ text: String, _ name: String) throws(Problem) -> Int64 {
+        guard let milliseconds = text.wholeNumber, milliseconds <= latestTimestamp else {
+            throw .invalid(name, "The header \(name) is not valid. Send whole milliseconds since the epoch, digits only.")
+        }
+        return milliseconds
+    }
+
+    private static func readCredential(_ text: String?) throws(Problem) -> String? {
+        guard let text else { return nil }
+        guard text.isCredentialID else {
+            let name = PlaceOrderHeaders.Name.credential
+            throw .invalid(name, "The header \(name) is not a credential id. Send the id of an active credential, or leave the header out.")
+        }
+        return text
+    }
+}
+
+extension PlaceOrderRequest {
+    /// The body that a client sends: reading it gives this request back.
+    package var body: [UInt8] {
+        var json = JSONWriter(reservingBytes: 320)
+        json.beginObject()
+        json.member("account_id", account.text)
+        json.member("symbol", terms.symbol.text)
+        json.member("side", terms.side.text)
+        json.member("order_type", terms.type.text)
+        if let price = terms.limitPrice { json.member("limit_price", price, as: .number) }
+        if let price = terms.stopPrice { json.member("stop_price", price, as: .number) }
+        json.member("quantity", terms.quantity)
+        json.member("time_in_force", terms.timeInForce.text)
+        if let estimatedTotal { json.member("estimated_total_usd", estimatedTotal, as: .number) }
+        json.endObject()
+        return json.bytes
+    }
+
+    /// The headers that a client sends beside Authorization and Content-Type.
+    package var headers: PlaceOrderHeaders {
+        PlaceOrderHeaders(
+            idempotencyKey: key.description,
+            signature: Base64.encode(signature),
+            credential: credentialID,
+            clientTimestamp: String(clientTimestamp),
+            quoteReferenceTimestamp: String(quoteReference)
+        )
+    }
+}

@@ -1,0 +1,167 @@
+package import Trading
+
+/// A header of an answer.
+package struct HeaderField: Hashable, Sendable {
+    package let name: String
+    package let value: String
+
+    package init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// An answer that is not the one asked for (RFC 9457), and everything the person needs next.
+package struct Problem: Error, Hashable, Sendable {
+    package static let contentType = "application/problem+json"
+
+    package let code: ErrorCode
+    /// What is wrong here and what to do about it, in full sentences.
+    package let detail: String
+    package let outcome: KeyOutcome
+    package let isFinal: Bool
+    package let retryAfterSeconds: Int?
+    package let extras: [Extra]
+    private let furtherHeaders: [HeaderField]
+
+    /// - Parameters:
+    ///   - outcome: where it differs from what the code alone says.
+    ///   - isFinal: likewise.
+    package init(
+        _ code: ErrorCode,
+        _ detail: String,
+        extras: [Extra] = [],
+        outcome: KeyOutcome? = nil,
+        isFinal: Bool? = nil,
+        retryAfterSeconds: Int? = nil,
+        headers: [HeaderField] = []
+    ) {
+        self.code = code
+        self.detail = detail
+        self.outcome = outcome ?? code.outcome
+        self.isFinal = isFinal ?? code.isFinal
+        self.retryAfterSeconds = retryAfterSeconds
+        self.extras = extras
+        furtherHeaders = headers
+    }
+
+    /// `invalid_field` for a body field, query parameter or header.
+    package static func invalid(_ field: String, _ detail: String) -> Problem {
+        Problem(.invalidField, detail, extras: [.field(field)])
+    }
+
+    /// 422: the key stands for another order already. Speaks of the first: its outcome, and its order where one exists.
+    package static func idempotencyKeyReused(_ key: IdempotencyKey, firstOrder: OrderID?) -> Problem {
+        Problem(
+            .idempotencyKeyReused,
+            firstOrder.map { "The key belongs to order \($0), whose terms are other ones. Send a new order under a new key." }
+                ?? "The key belongs to an order with other terms, which was refused. Send a new order under a new key.",
+            extras: [.key(key)] + (firstOrder.map { [.orderID($0)] } ?? []),
+            outcome: firstOrder == nil ? .notAccepted : .accepted,
+            isFinal: true
+        )
+    }
+
+    /// 503: the commit's outcome is not known; the Location is where it will be.
+    package static func outcomeUnknown(key: IdempotencyKey) -> Problem {
+        Problem(
+            .outcomeUnknown,
+            "The order may have been accepted. Send the same request again, or ask for what became of its key.",
+            extras: [.key(key)],
+            headers: [HeaderField("Location", OrderPath.byKey(key))]
+        )
+    }
+
+    package var status: Int { code.status }
+
+    /// Content-Type, Retry-After, WWW-Authenticate (RFC 6750 section 3) and what the problem was made with.
+    package var headers: [HeaderField] {
+        var fields = [HeaderField("Content-Type", Self.contentType)]
+        if let retryAfterSeconds { fields.append(HeaderField("Retry-After", String(retryAfterSeconds))) }
+        switch code {
+        case .tokenInvalid, .tokenExpired: fields.append(HeaderField("WWW-Authenticate", "Bearer error=\"invalid_token\""))
+        case .scopeMissing: fields.append(HeaderField("WWW-Authenticate", "Bearer error=\"insufficient_scope\""))
+        default: break
+        }
+        return fields + furtherHeaders
+    }
+
+    /// The body. A refusal that is stored for replay is stored as these bytes: the time in it stays that of the first answer.
+    ///
+    /// - Parameter serverTime: milliseconds since the epoch, the router's clock.
+    package func body(serverTime: Int64) -> [UInt8] {
+        var json = JSONWriter(reservingBytes: 512)
+        json.beginObject()
+        json.member("type", code.type)
+        json.member("title", code.title)
+        json.member("status", Int64(status))
+        json.member("detail", detail)
+        json.member("code", code.rawValue)
+        json.member("outcome", outcome.rawValue)
+        json.member("final", isFinal)
+        json.member("retry_safe", code.isRetrySafe)
+        json.member("server_time", serverTime)
+        for extra in extras {
+            json.name(extra.name)
+            json.verbatim(extra.json)
+        }
+        json.endObject()
+        return json.bytes
+    }
+}
+
+extension Problem {
+    /// A further member of a problem. Made only by name, so that one thing has one name in every problem.
+    package struct Extra: Hashable, Sendable {
+        package let name: String
+        let json: [UInt8]
+
+        private init(_ name: String, _ write: (inout JSONWriter) -> Void) {
+            var writer = JSONWriter(reservingBytes: 64)
+            write(&writer)
+            self.name = name
+            json = writer.bytes
+        }
+
+        /// The field, query parameter or header that is wrong.
+        package static func field(_ name: String) -> Extra { Extra("field") { $0.string(name) } }
+
+        /// Age of the symbol's market data.
+        package static func dataAge(milliseconds: Int64) -> Extra { Extra("data_age_ms") { $0.integer(milliseconds) } }
+
+        /// The order concerned: with a reused key, the first one.
+        package static func orderID(_ order: OrderID) -> Extra { Extra("order_id") { $0.string(order.text) } }
+
+        /// The order as it stands.
+        package static func order(_ order: OrderView) -> Extra { Extra("order") { order.write(to: &$0) } }
+
+        package static func key(_ key: IdempotencyKey) -> Extra { Extra("key") { $0.string(key.description) } }
+
+        /// The limit that would be exceeded.
+        package static func limit(_ amount: Amount) -> Extra { Extra("limit") { $0.number(amount) } }
+        package static func limit(count: Int64) -> Extra { Extra("limit") { $0.integer(count) } }
+
+        /// What the account can spend, and what the order needs: dollars or whole shares.
+        package static func available(_ amount: Amount) -> Extra { Extra("available") { $0.number(amount) } }
+        package static func available(shares: Int64) -> Extra { Extra("available") { $0.integer(shares) } }
+        package static func required(_ amount: Amount) -> Extra { Extra("required") { $0.number(amount) } }
+        package static func required(shares: Int64) -> Extra { Extra("required") { $0.integer(shares) } }
+
+        /// What is halted, and the operator's reason.
+        package static func halt(scope: HaltScope, reason: String) -> Extra {
+            Extra("halt") {
+                $0.beginObject()
+                $0.member("scope", scope.rawValue)
+                $0.member("reason", reason)
+                $0.endObject()
+            }
+        }
+    }
+
+    /// How far a halt reaches.
+    package enum HaltScope: String, Sendable {
+        case venue
+        case symbol
+        case account
+    }
+}

@@ -1,0 +1,109 @@
+import Testing
+import Trading
+import Wire
+
+@Suite struct `A credential` {
+    private static let publicKey = Base64.encode(Array(repeating: 7, count: 91))
+
+    private func create(_ json: String) throws(Problem) -> CreateCredentialRequest {
+        try CreateCredentialRequest.read(Array(json.utf8))
+    }
+
+    @Test func `is asked for with account, name and key`() throws {
+        let request = try create(#"{"account_id":"acc_1","key_alias":"Zoë’s phone 😀","public_key_spki":"\#(Self.publicKey)"}"#)
+        #expect(request.account == AccountID("acc_1"))
+        #expect(request.keyAlias == "Zoë’s phone 😀")
+        #expect(request.publicKey == Array(repeating: 7, count: 91))
+    }
+
+    @Test(
+        arguments: [
+            ("account_id", #""a b""#), ("account_id", "null"), ("key_alias", #""""#), ("key_alias", "7"), ("key_alias", #""a\u0000""#),
+            ("key_alias", #""a\n""#), ("key_alias", #""\u0085""#), ("key_alias", "\"\(String(repeating: "é", count: 65))\""),
+            ("public_key_spki", #""""#), ("public_key_spki", #""AA""#), ("public_key_spki", #""-_-_""#), ("public_key_spki", "[]"),
+            ("public_key_spki", "\"\(Base64.encode(Array(repeating: 0, count: 513)))\""), ("x", "1"),
+        ]
+    )
+    func `is refused with a wrong field, naming it`(_ name: String, _ json: String) {
+        var fields = ["account_id": "\"acc_1\"", "key_alias": "\"phone\"", "public_key_spki": "\"\(Self.publicKey)\""]
+        fields[name] = json
+        let body = "{" + fields.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",") + "}"
+        let problem = problem { () throws(Problem) in try create(body) }
+        #expect(problem?.code == .invalidField)
+        #expect(problem?.extras == field(name))
+    }
+
+    @Test func `is paired by two signatures`() throws {
+        let request = try PairCredentialRequest.read(
+            Array(#"{"signature":"AQI=","authorizing_credential":"cred_1","authorizing_signature":"AwQ="}"#.utf8)
+        )
+        #expect(request.signature == [1, 2])
+        #expect(request.authorizingCredentialID == "cred_1")
+        #expect(request.authorizingSignature == [3, 4])
+    }
+
+    @Test(arguments: ["signature", "authorizing_credential", "authorizing_signature"])
+    func `is not paired by fewer`(_ missing: String) {
+        let fields = PairCredentialRequest.fieldNames.filter { $0 != missing }
+        let body = "{" + fields.map { "\"\($0)\":\"AAAA\"" }.joined(separator: ",") + "}"
+        let problem = problem { () throws(Problem) in try PairCredentialRequest.read(Array(body.utf8)) }
+        #expect(problem?.code == .invalidField)
+        #expect(problem?.extras == field(missing))
+    }
+
+    private let view = CredentialView(
+        credentialID: "cred_1",
+        accountID: Example.account,
+        keyAlias: "a \"phone\"",
+        status: .pendingPairing,
+        createdAt: 1,
+        pairedAt: nil,
+        invalidatedAt: nil
+    )
+    private let members =
+        #""credential_id":"cred_1","account_id":"acc_998124a87","key_alias":"a \"phone\"","status":"PENDING_PAIRING","created_at":1,"#
+        + #""paired_at":null,"invalidated_at":null"#
+
+    @Test func `is shown with its state, and at first with its challenge`() {
+        #expect(text(view.body) == "{\(members)}")
+        let created = view.createdBody(challenge: Array(repeating: 0xFF, count: 32), challengeExpiresAt: 300_001)
+        #expect(
+            text(created) == "{\(members)," + #""challenge":"\#(String(repeating: "_", count: 42))8","challenge_expires_at":300001}"#
+        )
+    }
+
+    @Test func `stands in a list`() {
+        #expect(text(CredentialView.listBody([])) == #"{"credentials":[]}"#)
+        #expect(text(CredentialView.listBody([view, view])) == #"{"credentials":[{\#(members)},{\#(members)}]}"#)
+        #expect(CredentialStatus.allCases.map(\.rawValue) == ["PENDING_PAIRING", "ACTIVE", "INVALIDATED"])
+    }
+}
+
+@Suite struct `A quote` {
+    private let quote = QuoteView(
+        symbol: Symbol("NVDA")!,
+        sequence: 42,
+        bid: Amount("125.49"),
+        ask: Amount("125.5025"),
+        last: nil,
+        asOf: 1_773_647_999_800,
+        ageMilliseconds: 320,
+        state: "LIVE",
+        reason: nil
+    )
+
+    @Test func `is a list of strings in a snapshot`() {
+        #expect(
+            text(QuoteView.listBody([quote], serverTime: 5))
+                == #"{"quotes":[{"symbol":"NVDA","sequence":42,"bid":"125.49","ask":"125.5025","last":null,"#
+                + #""as_of":1773647999800,"age_ms":320,"state":"LIVE","reason":null}],"server_time":5}"#
+        )
+    }
+
+    @Test func `is numbers in a tick`() {
+        #expect(
+            text(quote.tick) == #"{"symbol":"NVDA","sequence":42,"bid":125.49,"ask":125.5025,"last":null,"#
+                + #""as_of":1773647999800,"age_ms":320,"state":"LIVE","reason":null}"#
+        )
+    }
+}
