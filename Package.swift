@@ -16,6 +16,7 @@ let package = Package(
 
         // MARK: Edges. Each wraps one outside thing and knows nothing of trading.
         .target(name: "Postgres", dependencies: ["CLibPQ"]),
+        .target(name: "Cryptography", dependencies: ["COpenSSL"]),
 
         // MARK: Rules. Values in, values out: no await, no clock, no input or output.
         .target(name: "Trading"),
@@ -34,6 +35,7 @@ let package = Package(
         // MARK: Tests. One target beside each target above, and two that see the whole.
         .target(name: "TestSupport", dependencies: ["Postgres"], path: "Tests/TestSupport"),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres", "TestSupport"]),
+        .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
         .testTarget(name: "WireTests", dependencies: ["Trading", "Wire"]),
         .testTarget(name: "TidyTests"),
