@@ -27,6 +27,7 @@ let package = Package(
         .target(name: "Storage", dependencies: ["Postgres", "Trading"], resources: [.copy("SQL")]),
 
         // MARK: Stations. They never import one another: they meet in committed rows.
+        .target(name: "OrderDesk", dependencies: ["Postgres", "Quotes", "Storage", "Trading", "Wire"]),
 
         // MARK: Doors. How the outside reaches the stations, and the other side of each door.
 

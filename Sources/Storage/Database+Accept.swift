@@ -10,12 +10,20 @@ package struct AcceptReads: Sendable {
     package let balances: [Balances.Key: Balance]
     package let keys: [KeyID: KeyRecord]
     package let credentials: [CredentialKey: CredentialState]
+    /// Orders of this shard that are to be cancelled or that the keys belong to.
+    package let orders: [OrderID: OrderState]
 }
 
 extension Database {
     /// Begins the accepting transaction: locks the shard and reads everything that the decision on `keys` can need. Every list is distinct.
     package func beginAccept(
-        shard: Int16, venueSession: String, accounts: [AccountID], balances: [Balances.Key], keys: [KeyID], credentials: [CredentialKey]
+        shard: Int16,
+        venueSession: String,
+        accounts: [AccountID],
+        balances: [Balances.Key],
+        keys: [KeyID],
+        credentials: [CredentialKey],
+        orders: [OrderID]
     ) throws(PostgresError) -> AcceptReads {
         let rows = try begin { pipeline in
             pipeline.lock(shard)
@@ -32,9 +40,29 @@ extension Database {
                 $0.append(credentials.map(\.credentialID))
             }
         }
+        let lock = ShardLock(shard: shard, rows[0])
+        let found = try ordersOf(lock, named: orders, keys: rows[5].keys)
         return AcceptReads(
-            lock: ShardLock(shard: shard, rows[0]), halts: rows[1].halts, venueIsUp: rows[2].count == 1 && rows[2].bool(0, 0),
-            accounts: rows[3].accounts, balances: rows[4].balances, keys: rows[5].keys, credentials: rows[6].credentialStates)
+            lock: lock,
+            halts: rows[1].halts,
+            venueIsUp: rows[2].count == 1 && rows[2].bool(0, 0),
+            accounts: rows[3].accounts.merging(found?.accounts ?? [:]) { first, _ in first },
+            balances: rows[4].balances.merging(found?.balances ?? [:]) { first, _ in first },
+            keys: rows[5].keys,
+            credentials: rows[6].credentialStates,
+            orders: found?.orders ?? [:]
+        )
+    }
+
+    /// The orders of cancels and of fenced keys, with what a cancel changes: a second round trip, which a batch of new orders does without.
+    private func ordersOf(_ lock: ShardLock, named orders: [OrderID], keys: [KeyID: KeyRecord]) throws(PostgresError) -> OrderReads? {
+        if orders.isEmpty { return nil }
+        do {
+            return try reads(lock, [try run(SQL.readOrdersByID) { $0.append(orders.map(\.text)) }])
+        } catch {
+            rollback()
+            throw error
+        }
     }
 }
 

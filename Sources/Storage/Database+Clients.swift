@@ -108,11 +108,28 @@ extension Rows {
         guard let type = OrderEventType(rawValue: int16(row, 3)) else { preconditionFailure("A stored event type is known.") }
         let account = account(row, 0)
         let order = OrderState(
-            id: orderID(row, 11), account: account, key: key(row, 12), terms: terms(row, 13), holdPrice: amount(row, 20), createdAt: int64(row, 21),
-            routeBy: int64(row, 22), status: status(row, 4), held: amount(row, 7), filledQuantity: int64(row, 5), filledValue: amount(row, 6),
-            reason: optionalText(row, 8), updatedAt: int64(row, 2))
+            id: orderID(row, 11),
+            account: account,
+            key: key(row, 12),
+            terms: terms(row, 13),
+            holdPrice: amount(row, 20),
+            createdAt: int64(row, 21),
+            routeBy: int64(row, 22),
+            status: status(row, 4),
+            held: amount(row, 7),
+            filledQuantity: int64(row, 5),
+            filledValue: amount(row, 6),
+            reason: optionalText(row, 8),
+            updatedAt: int64(row, 2)
+        )
         return EventRecord(
-            account: account, number: int64(row, 1), at: int64(row, 2), type: type, lastQuantity: optionalInt64(row, 9),
-            lastPrice: optionalAmount(row, 10), order: order)
+            account: account,
+            number: int64(row, 1),
+            at: int64(row, 2),
+            type: type,
+            lastQuantity: optionalInt64(row, 9),
+            lastPrice: optionalAmount(row, 10),
+            order: order
+        )
     }
 }

@@ -16,8 +16,16 @@ package struct CredentialRecord: Sendable {
     package let invalidatedAt: Int64?
 
     package init(
-        id: String, account: AccountID, alias: String, publicKeySPKI: [UInt8], state: CredentialState, challenge: [UInt8]? = nil,
-        challengeExpiresAt: Int64? = nil, createdAt: Int64, activatedAt: Int64? = nil, invalidatedAt: Int64? = nil
+        id: String,
+        account: AccountID,
+        alias: String,
+        publicKeySPKI: [UInt8],
+        state: CredentialState,
+        challenge: [UInt8]? = nil,
+        challengeExpiresAt: Int64? = nil,
+        createdAt: Int64,
+        activatedAt: Int64? = nil,
+        invalidatedAt: Int64? = nil
     ) {
         self.id = id
         self.account = account
@@ -44,7 +52,10 @@ extension Database {
     /// - Parameter decide: pure; returns the result and the changes. Without changes nothing is written.
     /// - Returns: nil where the account does not exist.
     package func changeCredentials<Result>(
-        of account: AccountID, by whom: String, at now: Int64, _ decide: ([CredentialRecord]) -> (Result, [CredentialChange])
+        of account: AccountID,
+        by whom: String,
+        at now: Int64,
+        _ decide: ([CredentialRecord]) -> (Result, [CredentialChange])
     ) throws(PostgresError) -> Result? {
         let rows = try begin { pipeline in
             pipeline.lock(account.shard)
@@ -129,9 +140,17 @@ extension Rows {
         (0..<count).map { row in
             guard let state = CredentialState(rawValue: int16(row, 4)) else { preconditionFailure("A stored credential state is known.") }
             return CredentialRecord(
-                id: text(row, 0), account: account(row, 1), alias: text(row, 2), publicKeySPKI: bytes(row, 3), state: state,
-                challenge: optionalBytes(row, 5), challengeExpiresAt: optionalInt64(row, 6), createdAt: int64(row, 7),
-                activatedAt: optionalInt64(row, 8), invalidatedAt: optionalInt64(row, 9))
+                id: text(row, 0),
+                account: account(row, 1),
+                alias: text(row, 2),
+                publicKeySPKI: bytes(row, 3),
+                state: state,
+                challenge: optionalBytes(row, 5),
+                challengeExpiresAt: optionalInt64(row, 6),
+                createdAt: int64(row, 7),
+                activatedAt: optionalInt64(row, 8),
+                invalidatedAt: optionalInt64(row, 9)
+            )
         }
     }
 }

@@ -18,7 +18,11 @@ extension Database {
     /// - Parameter positions: whole shares and what they cost in all.
     /// - Returns: false where the account exists already (nothing is changed).
     package func createAccount(
-        _ account: AccountID, cash: Amount, positions: [(symbol: Symbol, shares: Amount, cost: Amount)], by whom: String, at now: Int64
+        _ account: AccountID,
+        cash: Amount,
+        positions: [(symbol: Symbol, shares: Amount, cost: Amount)],
+        by whom: String,
+        at now: Int64
     ) throws(PostgresError) -> Bool {
         let house = LedgerAccount.house(shard: account.shard)
         let assets = [Asset.cash] + positions.map { .shares($0.symbol) }
@@ -102,8 +106,12 @@ extension Database {
         let rows = try run(SQL.readBacklog)
         let oldest = rows.int64(0, 2)
         return Backlog(
-            unsentRows: rows.int64(0, 0), unsettledReports: rows.int64(0, 1), oldestUnsettledAt: oldest == 0 ? nil : oldest,
-            parkedReports: rows.int64(0, 3), alarms: rows.int64(0, 4))
+            unsentRows: rows.int64(0, 0),
+            unsettledReports: rows.int64(0, 1),
+            oldestUnsettledAt: oldest == 0 ? nil : oldest,
+            parkedReports: rows.int64(0, 3),
+            alarms: rows.int64(0, 4)
+        )
     }
 }
 

@@ -69,7 +69,10 @@ extension Database {
 
     /// Reads, in the transaction at hand, the orders that reports speak of and the executions that are booked already.
     package func readForSettle(
-        _ lock: ShardLock, orders: [OrderID], venue: String, executions: [ExecutionKey]
+        _ lock: ShardLock,
+        orders: [OrderID],
+        venue: String,
+        executions: [ExecutionKey]
     ) throws(PostgresError) -> (reads: OrderReads, booked: [ExecutionKey: BookedExecution]) {
         let rows = try connection().pipeline { pipeline in
             pipeline.add(SQL.readExecutions) {
@@ -163,7 +166,10 @@ extension Rows {
         var found: [ExecutionKey: BookedExecution] = [:]
         for row in 0..<count {
             found[ExecutionKey(tradeDate: text(row, 0), execID: text(row, 1))] = BookedExecution(
-                orderID: orderID(row, 2), quantity: int64(row, 3), price: amount(row, 4))
+                orderID: orderID(row, 2),
+                quantity: int64(row, 3),
+                price: amount(row, 4)
+            )
         }
         return found
     }

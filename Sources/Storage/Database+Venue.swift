@@ -93,7 +93,13 @@ extension Database {
     ///
     /// - Throws: a `notNull` violation (SQLSTATE 23502) when the lease is no longer this holder's: nothing is committed.
     package func commitReceived(
-        session: String, record: SessionRecord, nextOut: Int64, nextIn: Int64, generation: Int64, reports: [ReceivedReport], at now: Int64
+        session: String,
+        record: SessionRecord,
+        nextOut: Int64,
+        nextIn: Int64,
+        generation: Int64,
+        reports: [ReceivedReport],
+        at now: Int64
     ) throws(PostgresError) {
         let rows = try begin { $0.add(SQL.lockSession) { $0.append(session) } }
         guard rows[0].count == 1 else { preconditionFailure("The session's row exists while its lease is held.") }
@@ -102,10 +108,18 @@ extension Database {
             try commit { pipeline in
                 if !reports.isEmpty {
                     pipeline.add(
-                        SQL.insertInbox, Self.inboxParameters(session: session, generation: generation, at: now, first: firstInboxID, reports))
+                        SQL.insertInbox,
+                        Self.inboxParameters(session: session, generation: generation, at: now, first: firstInboxID, reports)
+                    )
                 }
                 pipeline.advance(
-                    session, epoch: record.epoch, generation: generation, nextOut: nextOut, nextIn: nextIn, received: reports.count)
+                    session,
+                    epoch: record.epoch,
+                    generation: generation,
+                    nextOut: nextOut,
+                    nextIn: nextIn,
+                    received: reports.count
+                )
             }
         } catch {
             rollback()
@@ -161,14 +175,22 @@ extension Database {
             return nil
         }
         let wanted = Set(outbox.filter(\.type.asksTheVenue).map(\.orderID))
-        return SendReads(orders: try reads(ShardLock(shard: shard, rows[0]), [try run(SQL.readOrdersByID) { $0.append(wanted.map(\.text)) }]), rows: outbox)
+        return SendReads(
+            orders: try reads(ShardLock(shard: shard, rows[0]), [try run(SQL.readOrdersByID) { $0.append(wanted.map(\.text)) }]),
+            rows: outbox
+        )
     }
 
     /// Commits a sending leg: the shard's changes, the numbered messages and the session's numbers.
     ///
     /// - Throws: SQLSTATE 23502 when the lease is no longer this holder's: nothing is committed.
     package func commitSend(
-        _ changes: ShardChanges, session: String, record: SessionRecord, nextOut: Int64, nextIn: Int64, messages: [SentMessage],
+        _ changes: ShardChanges,
+        session: String,
+        record: SessionRecord,
+        nextOut: Int64,
+        nextIn: Int64,
+        messages: [SentMessage],
         sent: () -> Void = {}
     ) throws(PostgresError) {
         try commit(changes, sent: sent) { pipeline in
@@ -180,7 +202,12 @@ extension Database {
 
     /// Commits messages that belong to no change of an order (OrderStatusRequest), with the numbers, and notes that the orders were asked about.
     package func commitAsked(
-        _ messages: [SentMessage], session: String, record: SessionRecord, nextOut: Int64, nextIn: Int64, at now: Int64
+        _ messages: [SentMessage],
+        session: String,
+        record: SessionRecord,
+        nextOut: Int64,
+        nextIn: Int64,
+        at now: Int64
     ) throws(PostgresError) {
         _ = try begin { _ in }
         do {
@@ -217,8 +244,14 @@ extension Database {
         }
         return (0..<rows.count).map { row in
             SentMessage(
-                number: rows.int64(row, 0), type: rows.text(row, 1), sentAt: rows.int64(row, 2), resendBy: rows.int64(row, 3),
-                orderID: rows.text(row, 5), shard: rows.int16(row, 6), body: rows.bytes(row, 4))
+                number: rows.int64(row, 0),
+                type: rows.text(row, 1),
+                sentAt: rows.int64(row, 2),
+                resendBy: rows.int64(row, 3),
+                orderID: rows.text(row, 5),
+                shard: rows.int16(row, 6),
+                body: rows.bytes(row, 4)
+            )
         }
     }
 }

@@ -64,7 +64,9 @@ package final class Database {
     /// - Parameter sent: called when everything is sent and nothing is answered yet: where a crash leaves the outcome open.
     /// - Throws: on any failure nothing may be assumed committed or not committed when `isOutcomeUnknown`; otherwise nothing is.
     package func commit(
-        _ changes: ShardChanges, sent: () -> Void = {}, _ more: (inout Pipeline) -> Void = { _ in }
+        _ changes: ShardChanges,
+        sent: () -> Void = {},
+        _ more: (inout Pipeline) -> Void = { _ in }
     ) throws(PostgresError) {
         try commit(sent: sent) { pipeline in
             changes.write(into: &pipeline)
@@ -81,7 +83,11 @@ package final class Database {
         sent()
         let results = try connection.readPipeline()
         guard results.last?.commandTag == "COMMIT" else {
-            throw PostgresError(code: .server, operation: "COMMIT", message: "the transaction was rolled back: \(results.last?.commandTag ?? "no result")")
+            throw PostgresError(
+                code: .server,
+                operation: "COMMIT",
+                message: "the transaction was rolled back: \(results.last?.commandTag ?? "no result")"
+            )
         }
     }
 
@@ -92,7 +98,8 @@ package final class Database {
                 try connection().pipeline { pipeline in
                     pipeline.add(.begin)
                     build(&pipeline)
-                }.dropFirst())
+                }.dropFirst()
+            )
         } catch {
             rollback()
             throw error

@@ -53,7 +53,13 @@ package struct KeyRecord: Sendable {
     package let createdAt: Int64
 
     package init(
-        id: KeyID, outcome: Outcome, fingerprint: [UInt8]?, orderID: OrderID?, httpStatus: Int?, answer: [UInt8]?, statusNow: OrderStatus?,
+        id: KeyID,
+        outcome: Outcome,
+        fingerprint: [UInt8]?,
+        orderID: OrderID?,
+        httpStatus: Int?,
+        answer: [UInt8]?,
+        statusNow: OrderStatus?,
         createdAt: Int64
     ) {
         self.id = id
@@ -132,17 +138,35 @@ extension Rows {
             let type = OrderType(rawValue: int16(row, column + 2)), let force = TimeInForce(rawValue: int16(row, column + 3))
         else { preconditionFailure("A stored order has valid terms.") }
         return OrderTerms(
-            symbol: symbol, side: side, type: type, timeInForce: force, quantity: int64(row, column + 4), limitPrice: optionalAmount(row, column + 5),
-            stopPrice: optionalAmount(row, column + 6))
+            symbol: symbol,
+            side: side,
+            type: type,
+            timeInForce: force,
+            quantity: int64(row, column + 4),
+            limitPrice: optionalAmount(row, column + 5),
+            stopPrice: optionalAmount(row, column + 6)
+        )
     }
 
     /// An order in the column order of `read_orders_by_id.sql`.
     func order(_ row: Int) -> OrderState {
         OrderState(
-            id: orderID(row, 0), account: account(row, 1), key: key(row, 2), terms: terms(row, 3), holdPrice: amount(row, 10),
-            createdAt: int64(row, 11), routeBy: int64(row, 12), status: status(row, 13), held: amount(row, 14), filledQuantity: int64(row, 15),
-            filledValue: amount(row, 16), cancels: int16(row, 17), cancelPending: bool(row, 18), reason: optionalText(row, 19),
-            updatedAt: int64(row, 20))
+            id: orderID(row, 0),
+            account: account(row, 1),
+            key: key(row, 2),
+            terms: terms(row, 3),
+            holdPrice: amount(row, 10),
+            createdAt: int64(row, 11),
+            routeBy: int64(row, 12),
+            status: status(row, 13),
+            held: amount(row, 14),
+            filledQuantity: int64(row, 15),
+            filledValue: amount(row, 16),
+            cancels: int16(row, 17),
+            cancelPending: bool(row, 18),
+            reason: optionalText(row, 19),
+            updatedAt: int64(row, 20)
+        )
     }
 
     var orders: [OrderID: OrderState] {
@@ -159,7 +183,12 @@ extension Rows {
         var found: [Balances.Key: Balance] = [:]
         for row in 0..<count {
             found[balanceKey(row)] = Balance(
-                available: amount(row, 2), held: amount(row, 3), owed: amount(row, 4), settlement: amount(row, 5), cost: amount(row, 6))
+                available: amount(row, 2),
+                held: amount(row, 3),
+                owed: amount(row, 4),
+                settlement: amount(row, 5),
+                cost: amount(row, 6)
+            )
         }
         return found
     }
@@ -178,9 +207,15 @@ extension Rows {
             guard let outcome = KeyRecord.Outcome(rawValue: int16(row, 2)) else { preconditionFailure("A stored key's outcome is known.") }
             let id = KeyID(account(row, 0), key(row, 1))
             found[id] = KeyRecord(
-                id: id, outcome: outcome, fingerprint: optionalBytes(row, 3), orderID: isNull(row, 4) ? nil : orderID(row, 4),
-                httpStatus: optionalInt16(row, 5).map(Int.init), answer: optionalBytes(row, 6), statusNow: isNull(row, 7) ? nil : status(row, 7),
-                createdAt: int64(row, 8))
+                id: id,
+                outcome: outcome,
+                fingerprint: optionalBytes(row, 3),
+                orderID: isNull(row, 4) ? nil : orderID(row, 4),
+                httpStatus: optionalInt16(row, 5).map(Int.init),
+                answer: optionalBytes(row, 6),
+                statusNow: isNull(row, 7) ? nil : status(row, 7),
+                createdAt: int64(row, 8)
+            )
         }
         return found
     }

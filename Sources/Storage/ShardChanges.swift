@@ -105,7 +105,14 @@ package struct ShardChanges: Sendable {
         eventNow[order.account] = number
         events.append(
             Event(
-                position: lock.nextLog + Int64(events.count), number: number, type: type, order: order, lastQuantity: lastQuantity, lastPrice: lastPrice))
+                position: lock.nextLog + Int64(events.count),
+                number: number,
+                type: type,
+                order: order,
+                lastQuantity: lastQuantity,
+                lastPrice: lastPrice
+            )
+        )
     }
 
     package var eventCount: Int { events.count }
@@ -141,6 +148,11 @@ extension Balance {
     fileprivate func difference(from before: Balance) -> Balance {
         func less(_ part: KeyPath<Balance, Amount>) -> Amount { Amount(units: self[keyPath: part].units - before[keyPath: part].units) }
         return Balance(
-            available: less(\.available), held: less(\.held), owed: less(\.owed), settlement: less(\.settlement), cost: less(\.cost))
+            available: less(\.available),
+            held: less(\.held),
+            owed: less(\.owed),
+            settlement: less(\.settlement),
+            cost: less(\.cost)
+        )
     }
 }

@@ -109,7 +109,14 @@ extension OrderState {
         let owedBefore = owed(in: balances)
         guard
             balances.fill(
-                side: terms.side, symbol: terms.symbol, quantity: quantity, price: price, held: used, account: account, order: id)
+                side: terms.side,
+                symbol: terms.symbol,
+                quantity: quantity,
+                price: price,
+                held: used,
+                account: account,
+                order: id
+            )
         else { return nil }
         held = Amount(units: held.units - used.units)
         let late = !status.isOpen

@@ -23,9 +23,21 @@ package struct OrderState: Sendable, Hashable {
     package var updatedAt: Int64
 
     package init(
-        id: OrderID, account: AccountID, key: IdempotencyKey, terms: OrderTerms, holdPrice: Amount, createdAt: Int64, routeBy: Int64,
-        status: OrderStatus = .accepted, held: Amount, filledQuantity: Int64 = 0, filledValue: Amount = .zero, cancels: Int16 = 0,
-        cancelPending: Bool = false, reason: String? = nil, updatedAt: Int64
+        id: OrderID,
+        account: AccountID,
+        key: IdempotencyKey,
+        terms: OrderTerms,
+        holdPrice: Amount,
+        createdAt: Int64,
+        routeBy: Int64,
+        status: OrderStatus = .accepted,
+        held: Amount,
+        filledQuantity: Int64 = 0,
+        filledValue: Amount = .zero,
+        cancels: Int16 = 0,
+        cancelPending: Bool = false,
+        reason: String? = nil,
+        updatedAt: Int64
     ) {
         self.id = id
         self.account = account

@@ -29,7 +29,13 @@ extension Balances {
     /// - Parameter held: what the order still holds for these shares (cash for a BUY, shares for a SELL); all of it is used up or returned.
     /// - Returns: false when a number would leave the range: the report is parked then, never half booked.
     package mutating func fill(
-        side: Side, symbol: Symbol, quantity: Int64, price: Amount, held: Amount, account: AccountID, order: OrderID
+        side: Side,
+        symbol: Symbol,
+        quantity: Int64,
+        price: Amount,
+        held: Amount,
+        account: AccountID,
+        order: OrderID
     ) -> Bool {
         guard let value = price.times(quantity), let shares = Amount(whole: quantity) else { return false }
         var journal = Journal(cause: .fill, orderID: order)

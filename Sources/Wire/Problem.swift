@@ -129,6 +129,9 @@ extension Problem {
         /// Age of the symbol's market data.
         package static func dataAge(milliseconds: Int64) -> Extra { Extra("data_age_ms") { $0.integer(milliseconds) } }
 
+        /// There has been no data of the symbol at all.
+        package static let noDataAge = Extra("data_age_ms") { $0.null() }
+
         /// The order concerned: with a reused key, the first one.
         package static func orderID(_ order: OrderID) -> Extra { Extra("order_id") { $0.string(order.text) } }
 
@@ -148,7 +151,7 @@ extension Problem {
         package static func required(shares: Int64) -> Extra { Extra("required") { $0.integer(shares) } }
 
         /// What is halted, and the operator's reason.
-        package static func halt(scope: HaltScope, reason: String) -> Extra {
+        package static func halt(scope: Halt.Scope, reason: String) -> Extra {
             Extra("halt") {
                 $0.beginObject()
                 $0.member("scope", scope.rawValue)
@@ -156,12 +159,5 @@ extension Problem {
                 $0.endObject()
             }
         }
-    }
-
-    /// How far a halt reaches.
-    package enum HaltScope: String, Sendable {
-        case venue
-        case symbol
-        case account
     }
 }

@@ -1,0 +1,132 @@
+package import Postgres
+package import Quotes
+import Storage
+import Trading
+
+/// accept: client to log. A lane takes all the work that waits for a shard, decides it under the shard's lock, commits once and answers.
+///
+/// In one transaction: lock the shard, read (halts and credential states included), decide in Swift, write with set-based statements, COMMIT.
+/// No timers: an idle lane commits one order at once, a busy one commits many. Run as many lanes as there are connections to spend.
+package final class Accept {
+    /// How long a lane tries to reach the database for a batch, and how old work may become in the queue, before the client is told to ask again:
+    /// less than a client's own time-out, so that the answer still reaches it.
+    package static let patience: Duration = .seconds(5)
+
+    private let queue: OrderQueue
+    private let database: Database
+    private let market: any QuoteSource
+    private let rules: DeskRules
+    private let observer: DeskObserver
+    private let now: @Sendable () -> Int64
+
+    package init(
+        queue: OrderQueue,
+        database: PostgresOptions,
+        market: any QuoteSource,
+        rules: DeskRules,
+        observer: DeskObserver,
+        now: @escaping @Sendable () -> Int64
+    ) {
+        self.queue = queue
+        self.database = Database(database)
+        self.market = market
+        self.rules = rules
+        self.observer = observer
+        self.now = now
+    }
+
+    /// Runs on a thread of its own until the queue is closed and empty: what was admitted is answered.
+    package func run() async {
+        while let (shard, items) = await queue.take() {
+            let begun = ContinuousClock.now
+            let (fresh, stale) = (items.filter { begun - $0.arrivedAt < Self.patience }, items.filter { begun - $0.arrivedAt >= Self.patience })
+            for item in stale { item.answer.resume(returning: .busy) }
+            let verdicts = await commit(shard, fresh.map(\.work))
+            for (item, verdict) in zip(fresh, verdicts) { item.answer.resume(returning: verdict) }
+            queue.giveBack(shard)
+            observer.batch("accept", fresh.count, .now - begun)
+        }
+        database.drop()
+    }
+
+    /// One verdict for each piece of work. A batch that the database refuses is tried member by member, so that one poison order hurts only itself.
+    private func commit(_ shard: Int16, _ work: [Work]) async -> [Verdict] {
+        if work.isEmpty { return [] }
+        let giveUpAt = ContinuousClock.now + Self.patience
+        var isOpen = false
+        while true {
+            do {
+                return try leg(shard, work)
+            } catch {
+                observer.trouble("accept", error.description)
+                isOpen = isOpen || error.isOutcomeUnknown
+                guard error.isTransient || error.isOutcomeUnknown else { return await singly(shard, work) }
+                database.drop()
+                // A commit whose answer was lost is looked up again under the shard's lock: the same leg, which then finds the keys used.
+                guard ContinuousClock.now < giveUpAt, await pause() else {
+                    return work.map { _ in isOpen ? .outcomeUnknown : .busy }
+                }
+            }
+        }
+    }
+
+    /// Between two tries: the database is restarting or failing over; hammering it does not help. False when the program is ending.
+    private func pause() async -> Bool {
+        (try? await Task.sleep(for: .milliseconds(100))) != nil
+    }
+
+    private func singly(_ shard: Int16, _ work: [Work]) async -> [Verdict] {
+        guard work.count > 1 else { return [.failed] }
+        var verdicts: [Verdict] = []
+        for member in work { verdicts += await commit(shard, [member]) }
+        return verdicts
+    }
+
+    private func leg(_ shard: Int16, _ work: [Work]) throws(PostgresError) -> [Verdict] {
+        let wanted = Wanted(work)
+        let reads = try database.beginAccept(
+            shard: shard,
+            venueSession: rules.venueSession,
+            accounts: Array(wanted.accounts),
+            balances: Array(wanted.balances),
+            keys: Array(wanted.keys),
+            credentials: Array(wanted.credentials),
+            orders: Array(wanted.orders)
+        )
+        do {
+            var decision = Decision(reads: reads, market: market, rules: rules, now: now())
+            for piece in work { decision.decide(piece) }
+            try database.commit(decision.changes, sent: { observer.step(.acceptClaimed) })
+            observer.step(.acceptCommitted)
+            if decision.changes.eventCount > 0 { observer.committed() }
+            return decision.verdicts
+        } catch {
+            database.rollback()
+            throw error
+        }
+    }
+}
+
+/// What a batch needs to have read, each thing once.
+private struct Wanted {
+    var accounts: Set<AccountID> = []
+    var balances: Set<Balances.Key> = []
+    var keys: Set<KeyID> = []
+    var credentials: Set<CredentialKey> = []
+    var orders: Set<OrderID> = []
+
+    init(_ work: [Work]) {
+        for piece in work {
+            accounts.insert(piece.account)
+            switch piece {
+            case .place(let submission):
+                let customer = LedgerAccount.customer(submission.account)
+                balances.insert(Balances.Key(customer, submission.terms.side == .buy ? .cash : .shares(submission.terms.symbol)))
+                keys.insert(KeyID(submission.account, submission.key))
+                credentials.insert(CredentialKey(submission.account, submission.credentialID))
+            case .fence(let key): keys.insert(key)
+            case .cancel(let order, _): orders.insert(order)
+            }
+        }
+    }
+}

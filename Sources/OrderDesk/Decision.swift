@@ -1,0 +1,206 @@
+import Quotes
+import Storage
+import Trading
+import Wire
+
+/// The decision on a batch: a pure function of the work, of what was read under the shard's lock, of the market and of the time.
+///
+/// Work is decided in arrival order; each piece sees what those before it did.
+struct Decision {
+    private let reads: AcceptReads
+    private let market: any QuoteSource
+    private let rules: DeskRules
+    private let now: Int64
+    private(set) var changes: ShardChanges
+    private(set) var verdicts: [Verdict] = []
+    private var keys: [KeyID: KeyRecord]
+    private var orders: [OrderID: OrderState]
+
+    init(reads: AcceptReads, market: any QuoteSource, rules: DeskRules, now: Int64) {
+        self.reads = reads
+        self.market = market
+        self.rules = rules
+        self.now = now
+        keys = reads.keys
+        orders = reads.orders
+        changes = ShardChanges(lock: reads.lock, at: now, accounts: reads.accounts, balances: reads.balances)
+    }
+
+    mutating func decide(_ work: Work) {
+        guard reads.accounts[work.account] != nil else {
+            verdicts.append(.accountUnknown)
+            return
+        }
+        switch work {
+        case .place(let submission): verdicts.append(place(submission))
+        case .fence(let key): verdicts.append(fence(key))
+        case .cancel(let order, let account): verdicts.append(cancel(order, of: account))
+        }
+    }
+
+    // MARK: place
+
+    private mutating func place(_ submission: Submission) -> Verdict {
+        let id = KeyID(submission.account, submission.key)
+        let credential = reads.credentials[CredentialKey(submission.account, submission.credentialID)]
+        guard let credential, credential != .pendingPairing else { return .refused(.credentialUnknown) }
+        if let first = keys[id] { return again(submission, first) }
+        if credential == .invalidated { return .refused(.credentialInvalidated) }
+        if let refusal = refusalOfTime(submission) ?? refusalOfMarket(submission) { return .refused(refusal) }
+        guard let quote = market.listing(of: submission.terms.symbol)?.quote else { return .refused(.unknownSymbol(submission.terms.symbol)) }
+        if let refusal = rules.limits.refusal(of: submission.terms, bid: quote.bid, ask: quote.ask) { return burn(submission, refusal) }
+        return hold(submission, ask: quote.ask)
+    }
+
+    /// The key was used: the first answer again for the same request; another request is told of the first.
+    private mutating func again(_ submission: Submission, _ first: KeyRecord) -> Verdict {
+        if first.outcome == .fenced { return .refused(.keyFenced) }
+        guard first.fingerprint == submission.fingerprint else { return .refused(.keyReused(firstOrder: first.orderID)) }
+        changes.replays += 1
+        return .replayed(first)
+    }
+
+    private func refusalOfTime(_ submission: Submission) -> Refusal? {
+        let age = now - submission.key.milliseconds
+        if age > rules.keyMaximumAge { return .keyExpired(ageMilliseconds: age) }
+        if -age > rules.clockTolerance { return .clockSkew(milliseconds: -age) }
+        let (skew, overflow) = submission.clientTimestamp.subtractingReportingOverflow(submission.receivedAt)
+        if overflow || skew.magnitude > UInt64(rules.clockTolerance) { return .clockSkew(milliseconds: overflow ? .max : skew) }
+        return nil
+    }
+
+    private func refusalOfMarket(_ submission: Submission) -> Refusal? {
+        let symbol = submission.terms.symbol
+        for scope in Halt.Scope.allCases {
+            if let halt = reads.halts.first(where: { $0.scope == scope && $0.covers(account: submission.account, symbol: symbol) }) {
+                return .tradingHalted(halt)
+            }
+        }
+        if !reads.venueIsUp { return .venueUnavailable }
+        guard let listing = market.listing(of: symbol) else { return .unknownSymbol(symbol) }
+        return rules.freshness.refusal(of: listing, reference: submission.quoteReference, at: now)
+    }
+
+    /// Funds or shares are held, the order is written, the key is claimed: all or nothing.
+    private mutating func hold(_ submission: Submission, ask: Amount) -> Verdict {
+        let terms = submission.terms
+        let customer = LedgerAccount.customer(submission.account)
+        if reads.accounts[submission.account]?.owes == true { return burn(submission, .accountOwes) }
+        guard let holdPrice = rules.limits.holdPrice(of: terms, ask: ask), let funds = holdPrice.times(terms.quantity),
+            let shares = Amount(whole: terms.quantity)
+        else { return burn(submission, .notionalLimit(maximum: rules.limits.maximumNotional)) }
+        let (asset, needed) = terms.side == .buy ? (Asset.cash, funds) : (Asset.shares(terms.symbol), shares)
+        let available = changes.balances.balance(customer, asset).available
+        guard needed <= available, changes.balances.hold(needed, of: asset, for: submission.account, order: submission.orderID) else {
+            return burn(
+                submission,
+                terms.side == .buy
+                    ? .insufficientFunds(required: needed, available: available)
+                    : .insufficientPosition(required: terms.quantity, available: available.units / Amount.unitsPerOne)
+            )
+        }
+        let order = OrderState(
+            id: submission.orderID,
+            account: submission.account,
+            key: submission.key,
+            terms: terms,
+            holdPrice: holdPrice,
+            createdAt: now,
+            routeBy: rules.deadlines.deadline(of: terms, acceptedAt: now),
+            held: needed,
+            updatedAt: now
+        )
+        changes.insert(
+            .init(
+                state: order,
+                clientTimestamp: submission.clientTimestamp,
+                quoteReference: submission.quoteReference,
+                credentialID: submission.credentialID
+            )
+        )
+        changes.tell(.accepted, of: order)
+        orders[order.id] = order
+        let answer = AcceptedAnswer(
+            orderID: order.id,
+            terms: terms,
+            reservedFunds: terms.side == .buy ? needed : .zero,
+            createdAt: order.createdAt
+        )
+        return .accepted(claim(submission, .accepted, order: order.id, status: AcceptedAnswer.status, answer: answer.body))
+    }
+
+    /// A final refusal burns the key: it is stored and answered again for ever.
+    private mutating func burn(_ submission: Submission, _ refusal: Refusal) -> Verdict {
+        precondition(refusal.burnsKey, "Only a final refusal is stored.")
+        let problem = Problem(refusal, key: submission.key)
+        return .refusedForGood(
+            claim(submission, .refused, order: nil, status: problem.status, answer: problem.body(serverTime: now))
+        )
+    }
+
+    private mutating func claim(
+        _ submission: Submission,
+        _ outcome: KeyRecord.Outcome,
+        order: OrderID?,
+        status: Int,
+        answer: [UInt8]
+    ) -> KeyRecord {
+        let record = KeyRecord(
+            id: KeyID(submission.account, submission.key),
+            outcome: outcome,
+            fingerprint: submission.fingerprint,
+            orderID: order,
+            httpStatus: status,
+            answer: answer,
+            statusNow: order == nil ? nil : .accepted,
+            createdAt: now
+        )
+        keys[record.id] = record
+        changes.claim(record)
+        return record
+    }
+
+    // MARK: fence
+
+    private mutating func fence(_ id: KeyID) -> Verdict {
+        if let used = keys[id] {
+            changes.replays += 1
+            return .key(used)
+        }
+        let record = KeyRecord(
+            id: id,
+            outcome: .fenced,
+            fingerprint: nil,
+            orderID: nil,
+            httpStatus: nil,
+            answer: nil,
+            statusNow: nil,
+            createdAt: now
+        )
+        keys[id] = record
+        changes.claim(record)
+        return .key(record)
+    }
+
+    // MARK: cancel
+
+    /// A request whose outcome is an event. What the venue has never been numbered for ends by our own commit.
+    private mutating func cancel(_ id: OrderID, of account: AccountID) -> Verdict {
+        guard var order = orders[id], order.account == account else { return .orderNotFound }
+        if order.cancelPending {
+            changes.replays += 1
+            return .cancelRequested(order)
+        }
+        guard case .changed(let requested, _) = order.apply(.cancelRequested, balances: &changes.balances, at: now) else {
+            return .orderNotOpen(order)
+        }
+        changes.tell(requested, of: order)
+        let answer = order
+        if order.status == .accepted, case .changed(let ended, _) = order.apply(.cancelled(reason: nil), balances: &changes.balances, at: now) {
+            changes.tell(ended, of: order)
+        }
+        orders[id] = order
+        changes.update(order)
+        return .cancelRequested(answer)
+    }
+}

@@ -1,0 +1,96 @@
+package import Trading
+
+/// The one table that maps a refusal to its problem (design section 4.3).
+extension Problem {
+    /// - Parameter key: the key that the request bore.
+    package init(_ refusal: Refusal, key: IdempotencyKey) {
+        switch refusal {
+        case .accountUnknown: self.init(.accountForbidden, "No account of this id exists here. Ask the operator to create it.")
+        case .credentialUnknown:
+            self.init(.credentialUnknown, "The account has no credential of this id that may sign orders. Enrol the device's key first.")
+        case .credentialInvalidated:
+            self.init(.credentialInvalidated, "This credential was invalidated and signs no new orders. Pair the device again.")
+        case .keyReused(let firstOrder): self = .idempotencyKeyReused(key, firstOrder: firstOrder)
+        case .keyFenced:
+            self.init(.keyFenced, "This key was given up and can never become an order. Send a new order under a new key.", extras: [.key(key)])
+        case .keyExpired(let age):
+            self.init(
+                .idempotencyKeyExpired,
+                "The key's own time is \(age) ms ago; a first use must come within 24 hours. Send the order under a new key.",
+                extras: [.key(key)]
+            )
+        case .clockSkew(let milliseconds):
+            self.init(
+                .clockSkew,
+                "The client's clock, or the time in the key, is off by \(milliseconds) ms; at most 30 s are taken. Set the clock by server_time."
+            )
+        case .tradingHalted, .venueUnavailable, .unknownSymbol, .marketDataStale, .quoteReferenceStale: self = Self.ofMarket(refusal)
+        case .quantityLimit, .notionalLimit, .priceCollar, .accountOwes, .insufficientFunds, .insufficientPosition: self = Self.ofRisk(refusal)
+        }
+    }
+
+    /// Row 7: nothing is stored, a later try may be accepted.
+    private static func ofMarket(_ refusal: Refusal) -> Problem {
+        switch refusal {
+        case .tradingHalted(let halt):
+            Problem(
+                .tradingHalted,
+                "New orders are halted (\(halt.scope.rawValue)): \(halt.reason). Cancels go on; try again later.",
+                extras: [.halt(scope: halt.scope, reason: halt.reason)],
+                retryAfterSeconds: 5
+            )
+        case .venueUnavailable:
+            Problem(.venueUnavailable, "The venue's session is down. Nothing was accepted; try again shortly.", retryAfterSeconds: 2)
+        case .unknownSymbol(let symbol): Problem(.unknownSymbol, "\(symbol) is not traded here. Check the symbol.")
+        case .marketDataStale(let age):
+            Problem(
+                .marketDataStale,
+                age.map { "The newest price of this symbol is \($0) ms old; orders need one of at most 2500 ms. Try again when it is alive." }
+                    ?? "There is no price of this symbol yet. Try again when there is.",
+                extras: age.map { [.dataAge(milliseconds: $0)] } ?? [.noDataAge],
+                retryAfterSeconds: 1
+            )
+        case .quoteReferenceStale(let age):
+            Problem(
+                .quoteReferenceStale,
+                "The quote that the order refers to is \(age) ms old by the router's clock. Look at the price again, then send."
+            )
+        default: preconditionFailure("Not a refusal of the market.")
+        }
+    }
+
+    /// Row 8: stored under the key and answered again for ever.
+    private static func ofRisk(_ refusal: Refusal) -> Problem {
+        switch refusal {
+        case .quantityLimit(let maximum):
+            Problem(.limitExceeded, "An order may have at most \(maximum) shares. Send a smaller one.", extras: [.limit(count: maximum)])
+        case .notionalLimit(let maximum):
+            Problem(.limitExceeded, "An order may be worth at most \(maximum) USD. Send a smaller one.", extras: [.limit(maximum)])
+        case .priceCollar(let bound, let reference):
+            Problem(
+                .priceCollar,
+                "The limit is beyond \(bound), too far from the market at \(reference). Check the price.",
+                extras: [.limit(bound)]
+            )
+        case .accountOwes:
+            Problem(
+                .insufficientFunds,
+                "The account owes cash or shares from a fill beyond its means; no new orders until that is repaid.",
+                extras: [.available(.zero)]
+            )
+        case .insufficientFunds(let required, let available):
+            Problem(
+                .insufficientFunds,
+                "The order needs \(required) USD, available are \(available) USD.",
+                extras: [.required(required), .available(available)]
+            )
+        case .insufficientPosition(let required, let available):
+            Problem(
+                .insufficientPosition,
+                "The order needs \(required) shares, available are \(available).",
+                extras: [.required(shares: required), .available(shares: available)]
+            )
+        default: preconditionFailure("Not a refusal of risk.")
+        }
+    }
+}
