@@ -109,7 +109,8 @@ package enum KeyAnswer: Hashable, Sendable {
     }
 
     private static func begin(_ json: inout JSONWriter, _ key: IdempotencyKey, _ outcome: KeyOutcome, fenced: Bool) {
-        json.member("key", key.description)
+        json.name("key")
+        json.string(key)
         json.member("outcome", outcome.rawValue)
         json.member("final", true)
         json.member("fenced", fenced)
