@@ -142,10 +142,17 @@ import Wire
 
     @Test(
         arguments: [
-            (#""quantity":100"#, #""quantity":0"#, "quantity"), (#""quantity":100"#, #""quantity":1.0"#, "quantity"),
-            (#""quantity":100"#, #""quantity":"100""#, "quantity"), (#""stop_price":null"#, #""stop_price":1.00"#, "stop_price"),
-            ("125.50,", "1e2,", "limit_price"), ("125.50,", "true,", "limit_price"), ("PARTIALLY_FILLED", "HALF", "status"), ("\"BUY\"", "1", "side"),
-            ("\"reason\":null", "\"reason\":7", "reason"), ("1773648000180", "-1", "created_at"), ("\"NVDA\"", "\"nvda\"", "symbol"),
+            (#""quantity":100"#, #""quantity":0"#, "quantity"),
+            (#""quantity":100"#, #""quantity":1.0"#, "quantity"),
+            (#""quantity":100"#, #""quantity":"100""#, "quantity"),
+            (#""stop_price":null"#, #""stop_price":1.00"#, "stop_price"),
+            ("125.50,", "1e2,", "limit_price"),
+            ("125.50,", "true,", "limit_price"),
+            ("PARTIALLY_FILLED", "HALF", "status"),
+            ("\"BUY\"", "1", "side"),
+            ("\"reason\":null", "\"reason\":7", "reason"),
+            ("1773648000180", "-1", "created_at"),
+            ("\"NVDA\"", "\"nvda\"", "symbol"),
             ("LIMIT\"", "MAR\u{212A}ET\"", "order_type"),
         ]
     )

@@ -18,10 +18,20 @@ import Wire
 
     @Test(
         arguments: [
-            ("account_id", #""a b""#), ("account_id", "null"), ("key_alias", #""""#), ("key_alias", "7"), ("key_alias", #""a\u0000""#),
-            ("key_alias", #""a\n""#), ("key_alias", #""\u0085""#), ("key_alias", "\"\(String(repeating: "é", count: 65))\""),
-            ("public_key_spki", #""""#), ("public_key_spki", #""AA""#), ("public_key_spki", #""-_-_""#), ("public_key_spki", "[]"),
-            ("public_key_spki", "\"\(Base64.encode(Array(repeating: 0, count: 513)))\""), ("x", "1"),
+            ("account_id", #""a b""#),
+            ("account_id", "null"),
+            ("key_alias", #""""#),
+            ("key_alias", "7"),
+            ("key_alias", #""a\u0000""#),
+            ("key_alias", #""a\n""#),
+            ("key_alias", #""\u0085""#),
+            ("key_alias", "\"\(String(repeating: "é", count: 65))\""),
+            ("public_key_spki", #""""#),
+            ("public_key_spki", #""AA""#),
+            ("public_key_spki", #""-_-_""#),
+            ("public_key_spki", "[]"),
+            ("public_key_spki", "\"\(Base64.encode(Array(repeating: 0, count: 513)))\""),
+            ("x", "1"),
         ]
     )
     func `is refused with a wrong field, naming it`(_ name: String, _ json: String) {

@@ -44,7 +44,7 @@ package struct OrderListQuery: Hashable, Sendable {
     /// - Throws: `invalid_field` naming the parameter, or `malformed_request`.
     package static func read(_ query: String?) throws(Problem) -> OrderListQuery {
         let parameters = try QueryParameters(query, expecting: parameterNames)
-        let account = try parameters.parsed("account_id", "an account id", AccountID.init)
+        let account = try parameters.account()
         let status = try parameters.parsed(
             "status",
             "one of \(OrderStatus.allCases.map(\.text).joined(separator: ", "))",
