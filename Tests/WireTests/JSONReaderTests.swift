@@ -128,6 +128,7 @@ import Wire
             (#""\ud800x""#, .loneSurrogate, 1),
             (#""\ud800\u0041""#, .loneSurrogate, 1),
             (#""\ud800\ud800""#, .loneSurrogate, 1),
+            (#""\udc00\udc00""#, .loneSurrogate, 1),
             (#""\udc00\ud800""#, .loneSurrogate, 1),
             (#"{"a\ud800":1}"#, .loneSurrogate, 3),
         ] as [(String, JSONError.Code, Int)]

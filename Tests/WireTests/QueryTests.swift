@@ -81,6 +81,26 @@ import Wire
         #expect(try OrderListQuery.read("page=100").page == 100)
     }
 
+    @Test func `is asked for by a query that reads back`() throws {
+        let cursor = OrderCursor(createdAt: 3, orderID: Example.orderID)
+        let lists = [
+            OrderListQuery(),
+            OrderListQuery(page: 7),
+            OrderListQuery(account: Example.account, after: cursor, limit: 500),
+            OrderListQuery(symbol: Symbol("BRK.B"), limit: 1),
+        ]
+        for list in lists + OrderStatus.allCases.map({ OrderListQuery(status: $0) }) {
+            #expect(try OrderListQuery.read(list.text) == list)
+        }
+    }
+
+    @Test func `of one account names it, or leaves it to the token`() throws {
+        #expect(try QueryParameters("account_id=acc_1", expecting: ["account_id"]).account() == AccountID("acc_1"))
+        #expect(try QueryParameters(nil, expecting: ["account_id"]).account() == nil)
+        let problem = problem { () throws(Problem) in try QueryParameters("account_id=%C3%A9", expecting: ["account_id"]).account() }
+        #expect(problem?.extras == field("account_id"))
+    }
+
     @Test(
         arguments: [
             ("limit=0", "limit"),

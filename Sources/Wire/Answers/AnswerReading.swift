@@ -112,6 +112,37 @@ extension EventReset {
     }
 }
 
+extension CredentialView {
+    package static func read(_ body: [UInt8]) throws(AnswerError) -> CredentialView {
+        try read(AnswerFields(body, "credential"))
+    }
+
+    package static func readList(_ body: [UInt8]) throws(AnswerError) -> [CredentialView] {
+        let fields = try AnswerFields(body, "list of credentials")
+        guard case .array(let values) = try fields.required("credentials") else { throw fields.invalid("credentials") }
+        var credentials: [CredentialView] = []
+        for value in values { credentials.append(try read(AnswerFields(value, "credential"))) }
+        return credentials
+    }
+
+    /// The challenge of a 201, as it is to be signed: base64url.
+    package static func readChallenge(_ body: [UInt8]) throws(AnswerError) -> String {
+        try AnswerFields(body, "credential").text("challenge")
+    }
+
+    private static func read(_ fields: AnswerFields) throws(AnswerError) -> CredentialView {
+        CredentialView(
+            credentialID: try fields.parsed("credential_id") { $0.isCredentialID ? $0 : nil },
+            accountID: try fields.parsed("account_id", AccountID.init),
+            keyAlias: try fields.text("key_alias"),
+            status: try fields.parsed("status", CredentialStatus.init(rawValue:)),
+            createdAt: try fields.wholeNumber("created_at"),
+            pairedAt: try fields.optionalWholeNumber("paired_at"),
+            invalidatedAt: try fields.optionalWholeNumber("invalidated_at")
+        )
+    }
+}
+
 /// A problem as a client receives it.
 package struct ReceivedProblem: Error, Hashable, Sendable {
     package let status: Int
