@@ -21,6 +21,12 @@ package struct CreateCredentialRequest: Hashable, Sendable {
     /// A P-256 SubjectPublicKeyInfo has 91 bytes, with explicit parameters some 330.
     package static let publicKeyLimitBytes = 512
 
+    package init(account: AccountID, keyAlias: String, publicKey: [UInt8]) {
+        self.account = account
+        self.keyAlias = keyAlias
+        self.publicKey = publicKey
+    }
+
     /// - Throws: `malformed_request` or `invalid_field`; unknown fields first, then in the order of ``fieldNames``.
     package static func read(_ body: [UInt8]) throws(Problem) -> CreateCredentialRequest {
         let fields = try RequestFields(body, expecting: fieldNames)
@@ -31,6 +37,17 @@ package struct CreateCredentialRequest: Hashable, Sendable {
         else { throw .invalid("key_alias", "'key_alias' is not valid. Send \(aliasExpected).") }
         let publicKey = try fields.base64("public_key_spki", limitBytes: publicKeyLimitBytes)
         return CreateCredentialRequest(account: account, keyAlias: alias, publicKey: publicKey)
+    }
+
+    /// The body that a client sends: reading it gives this request back.
+    package var body: [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("account_id", account.text)
+        json.member("key_alias", keyAlias)
+        json.member("public_key_spki", Base64.encode(publicKey))
+        json.endObject()
+        return json.bytes
     }
 }
 
@@ -43,6 +60,12 @@ package struct PairCredentialRequest: Hashable, Sendable {
 
     package static let fieldNames = ["signature", "authorizing_credential", "authorizing_signature"]
 
+    package init(signature: [UInt8], authorizingCredentialID: String, authorizingSignature: [UInt8]) {
+        self.signature = signature
+        self.authorizingCredentialID = authorizingCredentialID
+        self.authorizingSignature = authorizingSignature
+    }
+
     /// - Throws: `malformed_request` or `invalid_field`; unknown fields first, then in the order of ``fieldNames``.
     package static func read(_ body: [UInt8]) throws(Problem) -> PairCredentialRequest {
         let fields = try RequestFields(body, expecting: fieldNames)
@@ -50,6 +73,17 @@ package struct PairCredentialRequest: Hashable, Sendable {
         let authorizing = try fields.parsed("authorizing_credential", "the id of an active credential") { $0.isCredentialID ? $0 : nil }
         let authorizingSignature = try fields.base64("authorizing_signature", limitBytes: PlaceOrderRequest.signatureLimitBytes)
         return PairCredentialRequest(signature: signature, authorizingCredentialID: authorizing, authorizingSignature: authorizingSignature)
+    }
+
+    /// The body that a client sends: reading it gives this request back.
+    package var body: [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("signature", Base64.encode(signature))
+        json.member("authorizing_credential", authorizingCredentialID)
+        json.member("authorizing_signature", Base64.encode(authorizingSignature))
+        json.endObject()
+        return json.bytes
     }
 }
 

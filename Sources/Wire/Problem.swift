@@ -138,7 +138,7 @@ extension Problem {
         /// The order as it stands.
         package static func order(_ order: OrderView) -> Extra { Extra("order") { order.write(to: &$0) } }
 
-        package static func key(_ key: IdempotencyKey) -> Extra { Extra("key") { $0.string(key.description) } }
+        package static func key(_ key: IdempotencyKey) -> Extra { Extra("key") { $0.string(key) } }
 
         /// The limit that would be exceeded.
         package static func limit(_ amount: Amount) -> Extra { Extra("limit") { $0.number(amount) } }

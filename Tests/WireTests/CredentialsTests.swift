@@ -18,10 +18,20 @@ import Wire
 
     @Test(
         arguments: [
-            ("account_id", #""a b""#), ("account_id", "null"), ("key_alias", #""""#), ("key_alias", "7"), ("key_alias", #""a\u0000""#),
-            ("key_alias", #""a\n""#), ("key_alias", #""\u0085""#), ("key_alias", "\"\(String(repeating: "é", count: 65))\""),
-            ("public_key_spki", #""""#), ("public_key_spki", #""AA""#), ("public_key_spki", #""-_-_""#), ("public_key_spki", "[]"),
-            ("public_key_spki", "\"\(Base64.encode(Array(repeating: 0, count: 513)))\""), ("x", "1"),
+            ("account_id", #""a b""#),
+            ("account_id", "null"),
+            ("key_alias", #""""#),
+            ("key_alias", "7"),
+            ("key_alias", #""a\u0000""#),
+            ("key_alias", #""a\n""#),
+            ("key_alias", #""\u0085""#),
+            ("key_alias", "\"\(String(repeating: "é", count: 65))\""),
+            ("public_key_spki", #""""#),
+            ("public_key_spki", #""AA""#),
+            ("public_key_spki", #""-_-_""#),
+            ("public_key_spki", "[]"),
+            ("public_key_spki", "\"\(Base64.encode(Array(repeating: 0, count: 513)))\""),
+            ("x", "1"),
         ]
     )
     func `is refused with a wrong field, naming it`(_ name: String, _ json: String) {
@@ -76,6 +86,50 @@ import Wire
         #expect(text(CredentialView.listBody([])) == #"{"credentials":[]}"#)
         #expect(text(CredentialView.listBody([view, view])) == #"{"credentials":[{\#(members)},{\#(members)}]}"#)
         #expect(CredentialStatus.allCases.map(\.rawValue) == ["PENDING_PAIRING", "ACTIVE", "INVALIDATED"])
+    }
+
+    // MARK: The client's side
+
+    @Test func `is asked for and paired by bodies that read back`() throws {
+        let create = CreateCredentialRequest(account: Example.account, keyAlias: "\"é\" 😀", publicKey: [1, 2, 3])
+        #expect(try CreateCredentialRequest.read(create.body) == create)
+        let pair = PairCredentialRequest(signature: [1], authorizingCredentialID: "cred_2", authorizingSignature: [2, 3])
+        #expect(try PairCredentialRequest.read(pair.body) == pair)
+    }
+
+    @Test(arguments: CredentialStatus.allCases)
+    func `reads back in each state`(_ status: CredentialStatus) throws {
+        let credential = CredentialView(
+            credentialID: "cred_1",
+            accountID: Example.account,
+            keyAlias: "phone",
+            status: status,
+            createdAt: 1,
+            pairedAt: status == .pendingPairing ? nil : 2,
+            invalidatedAt: status == .invalidated ? 3 : nil
+        )
+        #expect(try CredentialView.read(credential.body) == credential)
+        #expect(try CredentialView.readList(CredentialView.listBody([credential, view])) == [credential, view])
+        let created = credential.createdBody(challenge: [0xFB, 0xFF], challengeExpiresAt: 9)
+        #expect(try CredentialView.read(created) == credential)
+        #expect(try CredentialView.readChallenge(created) == "-_8")
+    }
+
+    @Test(
+        arguments: [
+            ("cred_1", "a b"),
+            ("acc_998124a87", "a b"),
+            ("PENDING_PAIRING", "LOST"),
+            ("\"created_at\":1", "\"created_at\":-1"),
+            ("\"created_at\":1", "\"created_at\":null"),
+            ("\"paired_at\":null", "\"paired_at\":\"x\""),
+        ]
+    )
+    func `is not read from what cannot be one`(_ old: String, _ new: String) {
+        let body = Array(text(view.body).replacing(old, with: new).utf8)
+        #expect(throws: AnswerError.self) { try CredentialView.read(body) }
+        #expect(throws: AnswerError.self) { try CredentialView.readList(Array("{\"credentials\":[".utf8) + body + Array("]}".utf8)) }
+        #expect(throws: AnswerError.self) { try CredentialView.readChallenge(body) }
     }
 }
 

@@ -27,11 +27,28 @@ import Wire
 
     @Test(
         arguments: [
-            ("account_id", #""""#), ("account_id", #""a b""#), ("account_id", "7"), ("account_id", #""é""#), ("account_id", #""\u212A""#),
-            ("account_id", #"["acc"]"#), ("symbol", #""nvda""#), ("symbol", #""ABCDEFGHIJKLMNOPQ""#), ("symbol", #""NV DA""#), ("symbol", "true"),
-            ("symbol", #""NVDA\u0000""#), ("symbol", #""N\u006eDA""#), ("side", #""buy""#), ("side", #""SHORT""#), ("side", #""""#), ("side", "1"),
-            ("order_type", #""limit""#), ("order_type", #""MAR\u212AET""#), ("order_type", "{}"), ("time_in_force", #""GTD""#),
-            ("time_in_force", #""FO\u212A""#), ("time_in_force", "0"),
+            ("account_id", #""""#),
+            ("account_id", #""a b""#),
+            ("account_id", "7"),
+            ("account_id", #""é""#),
+            ("account_id", #""\u212A""#),
+            ("account_id", #"["acc"]"#),
+            ("symbol", #""nvda""#),
+            ("symbol", #""ABCDEFGHIJKLMNOPQ""#),
+            ("symbol", #""NV DA""#),
+            ("symbol", "true"),
+            ("symbol", #""NVDA\u0000""#),
+            ("symbol", #""N\u006eDA""#),
+            ("side", #""buy""#),
+            ("side", #""SHORT""#),
+            ("side", #""""#),
+            ("side", "1"),
+            ("order_type", #""limit""#),
+            ("order_type", #""MAR\u212AET""#),
+            ("order_type", "{}"),
+            ("time_in_force", #""GTD""#),
+            ("time_in_force", #""FO\u212A""#),
+            ("time_in_force", "0"),
         ]
     )
     func `refuses a word that the contract does not know`(_ name: String, _ json: String) {
@@ -90,7 +107,10 @@ import Wire
 
     @Test(
         arguments: [
-            ("MARKET", false, false), ("LIMIT", true, false), ("STOP", false, true), ("STOP_LIMIT", true, true),
+            ("MARKET", false, false),
+            ("LIMIT", true, false),
+            ("STOP", false, true),
+            ("STOP_LIMIT", true, true),
         ]
     )
     func `has prices exactly when its type has them`(_ type: String, _ hasLimit: Bool, _ hasStop: Bool) throws {

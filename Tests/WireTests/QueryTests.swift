@@ -9,9 +9,21 @@ import Wire
 
     @Test(
         arguments: [
-            (nil, nil, nil), ("", nil, nil), ("a=1", "1", nil), ("a=1&b=2", "1", "2"), ("b=2&a=1", "1", "2"), ("a", nil, nil), ("a=", nil, nil),
-            ("a=x%20y", "x y", nil), ("a=x+y", "x y", nil), ("a=%C3%A9", "é", nil), ("%61=1", "1", nil), ("a=1=2", "1=2", nil), ("a=%26", "&", nil),
-            ("&a=1&&b=2&", "1", "2"), ("a=%2B", "+", nil),
+            (nil, nil, nil),
+            ("", nil, nil),
+            ("a=1", "1", nil),
+            ("a=1&b=2", "1", "2"),
+            ("b=2&a=1", "1", "2"),
+            ("a", nil, nil),
+            ("a=", nil, nil),
+            ("a=x%20y", "x y", nil),
+            ("a=x+y", "x y", nil),
+            ("a=%C3%A9", "é", nil),
+            ("%61=1", "1", nil),
+            ("a=1=2", "1=2", nil),
+            ("a=%26", "&", nil),
+            ("&a=1&&b=2&", "1", "2"),
+            ("a=%2B", "+", nil),
         ] as [(String?, String?, String?)]
     )
     func `is decoded`(_ query: String?, _ a: String?, _ b: String?) throws {
@@ -69,13 +81,50 @@ import Wire
         #expect(try OrderListQuery.read("page=100").page == 100)
     }
 
+    @Test func `is asked for by a query that reads back`() throws {
+        let cursor = OrderCursor(createdAt: 3, orderID: Example.orderID)
+        let lists = [
+            OrderListQuery(),
+            OrderListQuery(page: 7),
+            OrderListQuery(account: Example.account, after: cursor, limit: 500),
+            OrderListQuery(symbol: Symbol("BRK.B"), limit: 1),
+        ]
+        for list in lists + OrderStatus.allCases.map({ OrderListQuery(status: $0) }) {
+            #expect(try OrderListQuery.read(list.text) == list)
+        }
+    }
+
+    @Test func `of one account names it, or leaves it to the token`() throws {
+        #expect(try QueryParameters("account_id=acc_1", expecting: ["account_id"]).account() == AccountID("acc_1"))
+        #expect(try QueryParameters(nil, expecting: ["account_id"]).account() == nil)
+        let problem = problem { () throws(Problem) in try QueryParameters("account_id=%C3%A9", expecting: ["account_id"]).account() }
+        #expect(problem?.extras == field("account_id"))
+    }
+
     @Test(
         arguments: [
-            ("limit=0", "limit"), ("limit=501", "limit"), ("limit=-1", "limit"), ("limit=1e2", "limit"), ("limit=x", "limit"), ("limit=010", "limit"),
-            ("limit=99999999999999999999", "limit"), ("page=0", "page"), ("page=101", "page"), ("page=1.5", "page"), ("status=filled", "status"),
-            ("status=OPEN", "status"), ("status=WOR%E2%84%AAING", "status"), ("status=FILLED,EXPIRED", "status"), ("symbol=nvda", "symbol"),
-            ("after=x", "after"), ("after=1", "after"), ("after=1-ord_x", "after"), ("after=-ord_20240314_77777777777777777777777774", "after"),
-            ("after=01-ord_20240314_77777777777777777777777774", "after"), ("account_id=a%20b", "account_id"), ("sort=asc", "sort"),
+            ("limit=0", "limit"),
+            ("limit=501", "limit"),
+            ("limit=-1", "limit"),
+            ("limit=1e2", "limit"),
+            ("limit=x", "limit"),
+            ("limit=010", "limit"),
+            ("limit=99999999999999999999", "limit"),
+            ("page=0", "page"),
+            ("page=101", "page"),
+            ("page=1.5", "page"),
+            ("status=filled", "status"),
+            ("status=OPEN", "status"),
+            ("status=WOR%E2%84%AAING", "status"),
+            ("status=FILLED,EXPIRED", "status"),
+            ("symbol=nvda", "symbol"),
+            ("after=x", "after"),
+            ("after=1", "after"),
+            ("after=1-ord_x", "after"),
+            ("after=-ord_20240314_77777777777777777777777774", "after"),
+            ("after=01-ord_20240314_77777777777777777777777774", "after"),
+            ("account_id=a%20b", "account_id"),
+            ("sort=asc", "sort"),
             ("after=1-ord_20240314_77777777777777777777777774&page=1", "page"),
         ]
     )

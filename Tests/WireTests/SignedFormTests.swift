@@ -69,13 +69,60 @@ import Wire
 
     @Test(
         arguments: [
-            ["account_id": "\"acc_2\""], ["symbol": "\"AAPL\""], ["side": "\"SELL\""], ["quantity": "101", "estimated_total_usd": nil],
-            ["limit_price": "125.51", "estimated_total_usd": nil], ["time_in_force": "\"GTC\""], ["estimated_total_usd": nil],
-            ["order_type": "\"STOP_LIMIT\"", "stop_price": "1"], ["order_type": "\"MARKET\"", "limit_price": nil],
+            ["account_id": "\"acc_2\""],
+            ["symbol": "\"AAPL\""],
+            ["side": "\"SELL\""],
+            ["quantity": "101", "estimated_total_usd": nil],
+            ["limit_price": "125.51", "estimated_total_usd": nil],
+            ["time_in_force": "\"GTC\""],
+            ["estimated_total_usd": nil],
+            ["order_type": "\"STOP_LIMIT\"", "stop_price": "1"],
+            ["order_type": "\"MARKET\"", "limit_price": nil],
         ] as [KeyValuePairs<String, String?>]
     )
     func `changes with everything that changes the effect`(_ changes: KeyValuePairs<String, String?>) throws {
         #expect(SignedForm.fingerprintText(try Example.read(changes)) != SignedForm.fingerprintText(try Example.read()))
+    }
+
+    @Test func `is another text for each other order`() throws {
+        var texts: Set<[UInt8]> = []
+        var orders = 0
+        for type in OrderType.allCases {
+            for side in Side.allCases {
+                for timeInForce in TimeInForce.allCases {
+                    for quantity: Int64 in [1, 11, 111] {
+                        for (price, total) in [("1", nil), ("11", "1"), ("0.1", "11"), ("0.01", "0.1")] as [(String, String?)] {
+                            let terms = OrderTerms(
+                                symbol: Example.terms.symbol,
+                                side: side,
+                                type: type,
+                                timeInForce: timeInForce,
+                                quantity: quantity,
+                                limitPrice: type.hasLimitPrice ? Amount(price) : nil,
+                                stopPrice: type.hasStopPrice ? Amount(price) : nil
+                            )
+                            texts.insert(
+                                SignedForm.fingerprintText(
+                                    account: Example.account,
+                                    terms: terms,
+                                    estimatedTotal: total.flatMap { Amount($0) },
+                                    key: Example.key
+                                )
+                            )
+                            orders += 1
+                        }
+                    }
+                }
+            }
+        }
+        #expect(orders == 384)
+        #expect(texts.count == orders)
+    }
+
+    @Test func `has thirteen lines, each a name and a value`() throws {
+        let lines = text(SignedForm.order(try Example.read())).split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count == 13)
+        #expect(lines.dropFirst().allSatisfy { $0.count { $0 == "=" } == 1 })
     }
 
     @Test func `of a key writes it as Trading does`() {

@@ -1,3 +1,9 @@
+// What client and server must agree on, as values: no clock, no I/O, no cryptography.
+//
+// Read first this file (an order as it arrives), then SignedForm (what its signature covers), ErrorCode and Problem (how it is refused) and
+// Answers/OrderAnswers (how it is answered). Requests are read strictly, because what we ignored a trader would believe in; answers are
+// read leniently, because a newer router may say more.
+
 package import Trading
 
 /// The headers of an order as they arrived, nil where absent (design section 4.1).

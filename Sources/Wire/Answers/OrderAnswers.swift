@@ -11,6 +11,14 @@ package enum OrderPath {
     package static func byKey(_ key: IdempotencyKey) -> String { "\(orders)/by-key/\(key)" }
 }
 
+/// Headers of answers, beside those of HTTP.
+package enum AnswerHeader {
+    /// `true` on an answer that was given before.
+    package static let replayed = "Idempotency-Replayed"
+    /// On a replayed answer: the order's status now.
+    package static let orderStatus = "X-Order-Status"
+}
+
 /// The body of the 201 that an accepted order gets, now and at every retry: the same bytes, because they come from stored values alone.
 package struct AcceptedAnswer: Hashable, Sendable {
     package static let status = 201
@@ -109,7 +117,8 @@ package enum KeyAnswer: Hashable, Sendable {
     }
 
     private static func begin(_ json: inout JSONWriter, _ key: IdempotencyKey, _ outcome: KeyOutcome, fenced: Bool) {
-        json.member("key", key.description)
+        json.name("key")
+        json.string(key)
         json.member("outcome", outcome.rawValue)
         json.member("final", true)
         json.member("fenced", fenced)

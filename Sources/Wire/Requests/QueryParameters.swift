@@ -1,4 +1,4 @@
-import Trading
+package import Trading
 
 /// The parameters of a request's query, each of them expected: like fields, unknown and repeated ones are refused.
 package struct QueryParameters {
@@ -47,6 +47,11 @@ package struct QueryParameters {
             throw .invalid(name, "The parameter '\(name)' is not valid. Send \(expected), or leave it out.")
         }
         return value
+    }
+
+    /// The `account_id` that a request speaks of; nil leaves it to the token, if that has just one.
+    package func account() throws(Problem) -> AccountID? {
+        try parsed("account_id", "an account id", AccountID.init)
     }
 
     /// A whole number within the range, or nil when it is absent or empty.

@@ -48,6 +48,14 @@ package struct JSONWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
+    /// A key in lower case.
+    package mutating func string(_ key: IdempotencyKey) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(key)
+        bytes.append(UInt8(ascii: "\""))
+    }
+
     package mutating func bool(_ flag: Bool) {
         separate()
         bytes += (flag ? "true" : "false").utf8
@@ -133,6 +141,15 @@ package struct JSONWriter {
 
     private mutating func appendQuoted(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
+        if text.utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
+            appendEscaped(text)
+        } else {
+            bytes += text.utf8
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func appendEscaped(_ text: String) {
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -149,7 +166,6 @@ package struct JSONWriter {
             default: bytes.append(byte)
             }
         }
-        bytes.append(UInt8(ascii: "\""))
     }
 }
 

@@ -33,6 +33,22 @@ package struct OrderListQuery: Hashable, Sendable {
     /// From 1. Pages move under the reader's feet when orders arrive; `after` does not.
     package let page: Int
 
+    package init(
+        account: AccountID? = nil,
+        status: OrderStatus? = nil,
+        symbol: Symbol? = nil,
+        after: OrderCursor? = nil,
+        limit: Int = defaultLimit,
+        page: Int = 1
+    ) {
+        self.account = account
+        self.status = status
+        self.symbol = symbol
+        self.after = after
+        self.limit = limit
+        self.page = page
+    }
+
     package static let parameterNames = ["account_id", "status", "symbol", "after", "limit", "page"]
 
     /// 500 orders are about 300 KB of JSON: what one answer may cost.
@@ -44,7 +60,7 @@ package struct OrderListQuery: Hashable, Sendable {
     /// - Throws: `invalid_field` naming the parameter, or `malformed_request`.
     package static func read(_ query: String?) throws(Problem) -> OrderListQuery {
         let parameters = try QueryParameters(query, expecting: parameterNames)
-        let account = try parameters.parsed("account_id", "an account id", AccountID.init)
+        let account = try parameters.account()
         let status = try parameters.parsed(
             "status",
             "one of \(OrderStatus.allCases.map(\.text).joined(separator: ", "))",
@@ -58,5 +74,15 @@ package struct OrderListQuery: Hashable, Sendable {
             throw .invalid("page", "'page' and 'after' exclude each other. Send one of them.")
         }
         return OrderListQuery(account: account, status: status, symbol: symbol, after: after, limit: limit ?? defaultLimit, page: page ?? 1)
+    }
+
+    /// The query that a client sends. No value that these types can hold needs escaping.
+    package var text: String {
+        var parts = ["limit=\(limit)"]
+        if let account { parts.append("account_id=\(account)") }
+        if let status { parts.append("status=\(status.text)") }
+        if let symbol { parts.append("symbol=\(symbol)") }
+        if let after { parts.append("after=\(after.text)") } else { parts.append("page=\(page)") }
+        return parts.joined(separator: "&")
     }
 }
