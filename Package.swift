@@ -23,6 +23,7 @@ let package = Package(
         // MARK: Storage. Every SQL statement, one file each.
 
         // MARK: Stations. They never import one another: they meet in committed rows.
+        .target(name: "Identity", dependencies: ["Cryptography", "Trading"]),
 
         // MARK: Doors. How the outside reaches the stations, and the other side of each door.
 
@@ -31,6 +32,7 @@ let package = Package(
         // MARK: Tests. One target beside each target above, and two that see the whole.
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
+        .testTarget(name: "IdentityTests", dependencies: ["Cryptography", "Trading", "Identity"]),
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6]
