@@ -28,6 +28,7 @@ let package = Package(
 
         // MARK: Stations. They never import one another: they meet in committed rows.
         .target(name: "OrderDesk", dependencies: ["Postgres", "Quotes", "Storage", "Trading", "Wire"]),
+        .target(name: "Identity", dependencies: ["Cryptography", "Trading"]),
 
         // MARK: Doors. How the outside reaches the stations, and the other side of each door.
 
@@ -39,6 +40,7 @@ let package = Package(
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
         .testTarget(name: "WireTests", dependencies: ["Trading", "Wire"]),
+        .testTarget(name: "IdentityTests", dependencies: ["Cryptography", "Trading", "Identity"]),
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6]

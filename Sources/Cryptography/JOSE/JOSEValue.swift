@@ -41,7 +41,7 @@ package indirect enum JOSEValue: Sendable, Equatable {
         guard case .number(let text) = self, let seconds = Double(text) else { return nil }
         // Up to the year 9999: what lies outside is no date, and would not survive the conversion.
         guard seconds >= 0, seconds <= 253_402_300_799 else { return nil }
-        return Int64((seconds * 1_000).rounded(.down))
+        return Int64(seconds * 1_000)
     }
 
     /// The value as JSON text, members in order of their names, without white space.
