@@ -17,6 +17,7 @@ let package = Package(
         // MARK: Edges. Each wraps one outside thing and knows nothing of trading.
         .target(name: "Postgres", dependencies: ["CLibPQ"]),
         .target(name: "Cryptography", dependencies: ["COpenSSL"]),
+        .target(name: "HTTPServer", dependencies: ["CHTTPParser", "CLibEvent", "COpenSSL"]),
 
         // MARK: Rules. Values in, values out: no await, no clock, no input or output.
         .target(name: "Trading"),
@@ -38,6 +39,7 @@ let package = Package(
         .target(name: "TestSupport", dependencies: ["Postgres"], path: "Tests/TestSupport"),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres", "TestSupport"]),
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
+        .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer"]),
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
         .testTarget(name: "WireTests", dependencies: ["Trading", "Wire"]),
         .testTarget(name: "IdentityTests", dependencies: ["Cryptography", "Trading", "Identity"]),

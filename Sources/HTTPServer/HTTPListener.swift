@@ -1,0 +1,101 @@
+import Synchronization
+
+/// An HTTP/1.1 server: listens at one address and has a handler answer what comes.
+///
+/// Reading order: `HTTPListener` (start and stop), `Reception` (what one loop serves), `Connection` (one client: receive, handle, answer),
+/// `Parsing/RequestParser` (what is refused), `Transport/HTTPLoop` (the thread). Its limits are in `HTTPConfiguration`.
+package final class HTTPListener: Sendable {
+    private enum Stage {
+        case ready
+        case running
+        case stopped
+    }
+
+    /// The port in use, also when any was asked for.
+    package let port: UInt16
+
+    private let configuration: HTTPConfiguration
+    private let receptions: [Reception]
+    private let live = LiveCounters()
+    private let drained: Latch
+    private let stage = Mutex(Stage.ready)
+
+    /// Binds and listens: clients can connect from here on, and are served once `run()` is called.
+    ///
+    /// Throws `configuration`, `tls` (names the file), `listen` or `system`.
+    package init(_ configuration: HTTPConfiguration, handler: any HTTPHandler) throws(HTTPError) {
+        try configuration.validate()
+        let tls: TLSContext?
+        if let files = configuration.tls { tls = try TLSContext(files) } else { tls = nil }
+        let drained = Latch(count: configuration.loops)
+        let admission = Admission(limit: configuration.maximumConnectionsPerAddress)
+        var port = configuration.port
+        var receptions: [Reception] = []
+        for number in 0..<configuration.loops {
+            let socket = try ListeningSocket(
+                host: configuration.host,
+                port: port,
+                backlog: configuration.backlog,
+                isShared: configuration.loops > 1
+            )
+            port = socket.port
+            receptions.append(
+                Reception(
+                    loop: try HTTPLoop(),
+                    number: number,
+                    socket: socket,
+                    configuration: configuration,
+                    handler: handler,
+                    tls: tls,
+                    counters: live,
+                    admission: admission,
+                    drained: { drained.countDown() }
+                )
+            )
+        }
+        self.configuration = configuration
+        self.port = port
+        self.receptions = receptions
+        self.drained = drained
+    }
+
+    package var counters: HTTPCounters { live.snapshot }
+
+    /// Serves until `stop` is called or the task is cancelled, and returns when no connection is left (or the time for that is over).
+    ///
+    /// Call it once. Handlers that outlast the stop go on, and are waited for by nobody.
+    package func run() async throws(HTTPError) {
+        let mayRun = stage.withLock { stage in
+            precondition(stage != .running, "A listener runs once.")
+            defer { if stage == .ready { stage = .running } }
+            return stage == .ready
+        }
+        guard mayRun else { return }
+        for (number, reception) in receptions.enumerated() {
+            try reception.loop.start(name: "http-\(number)") { [reception] in _ = reception }
+            reception.loop.perform { reception.open() }
+        }
+        await withTaskCancellationHandler {
+            await drained.wait()
+        } onCancel: {
+            beginStop(within: configuration.stopWithin)
+        }
+    }
+
+    /// Stops accepting, answers what is pending, ends the event streams, and closes; what is not over within `limit` is cut.
+    package func stop(within limit: Duration) async {
+        if beginStop(within: limit) { await drained.wait() }
+    }
+
+    /// False when nothing runs that would have to be waited for.
+    @discardableResult
+    private func beginStop(within limit: Duration) -> Bool {
+        let wasRunning = stage.withLock { stage in
+            defer { stage = .stopped }
+            return stage != .ready
+        }
+        guard wasRunning else { return false }
+        for reception in receptions { reception.loop.perform { reception.stop(within: limit) } }
+        return true
+    }
+}
