@@ -15,6 +15,7 @@ let package = Package(
         .systemLibrary(name: "CHTTPParser", providers: [.apt(["libhttp-parser-dev"])]),
 
         // MARK: Edges. Each wraps one outside thing and knows nothing of trading.
+        .target(name: "FIX"),
 
         // MARK: Rules. Values in, values out: no await, no clock, no input or output.
         .target(name: "Trading"),
@@ -28,6 +29,7 @@ let package = Package(
         // MARK: Programs. Composition only.
 
         // MARK: Tests. One target beside each target above, and two that see the whole.
+        .testTarget(name: "FIXTests", dependencies: ["FIX"], exclude: ["Scripts"]),
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
         .testTarget(name: "TidyTests"),
     ],
