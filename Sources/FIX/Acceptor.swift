@@ -83,14 +83,12 @@ package final class Acceptor: Sendable {
         return made.listener.port
     }
 
-    /// Accepts until the task is cancelled; then every session logs out with the handshake, and this returns when all have ended.
+    /// Accepts until the task is cancelled; then every session logs out with the handshake, and this returns when all have ended and the
+    /// port is free. `start` comes first.
     package func run() async throws {
         try await withTaskCancellationHandler {
-            guard let listening = listener.withLock({ $0.take() }) else {
-                throw FIXError(.listenFailed, operation: "run", message: "start was not called")
-            }
             try SessionThread.start {
-                self.listen(listening.listener)
+                self.listen()
                 self.ended()
             }
             await withCheckedContinuation { continuation in
@@ -133,7 +131,8 @@ package final class Acceptor: Sendable {
 
     // MARK: The listening thread
 
-    private func listen(_ listener: FIXListener) {
+    private func listen() {
+        guard let listener = listener.withLock({ $0.take() })?.listener else { return report("start was not called: nothing to listen on") }
         while !registry.withLock({ $0.stopping }) {
             _ = Readiness.wait(reading: listener.descriptor, writing: nil, wakeUp: wakeUp, timeout: 1_000)
             do throws(FIXError) {
@@ -175,6 +174,7 @@ package final class Acceptor: Sendable {
     // MARK: A connection's thread
 
     private func serve(_ socket: FIXSocket) {
+        defer { socket.close() }
         do {
             var decoder = FrameDecoder()
             guard let logon = try firstMessage(socket, &decoder), logon.type == .logon,

@@ -2,7 +2,7 @@ import Glibc
 
 /// One TCP connection, nonblocking, with TCP_NODELAY: a message waits for no other. Owns its descriptor; used by one thread at a time.
 final class FIXSocket {
-    let descriptor: Int32
+    private(set) var descriptor: Int32
 
     enum Received: Equatable {
         case bytes(Int)
@@ -19,12 +19,19 @@ final class FIXSocket {
             unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, size) == 0
         else {
             let error = FIXError.ofSystem("socket options")
-            close(descriptor)
+            Glibc.close(descriptor)
+            self.descriptor = -1
             throw error
         }
     }
 
-    deinit { close(descriptor) }
+    deinit { close() }
+
+    /// Closes the connection now. Nothing may be read or written afterwards.
+    func close() {
+        if descriptor >= 0 { Glibc.close(descriptor) }
+        descriptor = -1
+    }
 
     /// Resolves, connects to the first address that answers.
     ///

@@ -78,6 +78,7 @@ final class SessionRunner {
             // What is in memory may be ahead of what is committed: nothing more is written, the next connection loads.
             reason = String(describing: error)
         }
+        socket.close()
         for event in session.disconnected(reason, at: clock.now).events { store.changed(event) }
         return reason
     }
