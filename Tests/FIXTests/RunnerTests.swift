@@ -89,19 +89,23 @@ private final class DiskStore: SessionStore {
     func changed(_ event: SessionEvent) { disk.change { $0.events.append(event) } }
 }
 
+private func acceptorSession(_ disk: Disk) -> Acceptor.Session {
+    Acceptor.Session(settings: SessionSettings(role: .acceptor, senderCompID: "B", targetCompID: "A"), store: DiskStore(disk))
+}
+
 /// An acceptor and an initiator over a real socket.
 private enum Line {
     static func run(_ ours: Disk, _ theirs: Disk, _ body: (Acceptor, Initiator) async throws -> Void) async throws {
-        let acceptor = Acceptor(Acceptor.Configuration(), report: { _ in }) { logon in
+        let open: @Sendable (Acceptor.Logon) -> Acceptor.Session? = { logon in
             guard logon.senderCompID == "A", logon.targetCompID == "B" else { return nil }
-            let settings = SessionSettings(role: .acceptor, senderCompID: "B", targetCompID: "A")
-            return Acceptor.Session(settings: settings, store: DiskStore(theirs))
+            return acceptorSession(theirs)
         }
+        let acceptor = Acceptor(Acceptor.Configuration(), report: { _ in }, open: open)
         let port = try acceptor.start()
         let settings = SessionSettings(role: .initiator, senderCompID: "A", targetCompID: "B")
         var configuration = Initiator.Configuration(host: "127.0.0.1", port: port, session: settings)
         configuration.backoff = 1...20
-        let initiator = Initiator(configuration, random: { 0.5 }, report: { _ in }) { DiskStore(ours) }
+        let initiator = Initiator(configuration, random: { 0.5 }, report: { _ in }, openStore: { DiskStore(ours) })
         try await withThrowingTaskGroup { group in
             group.addTask { try await acceptor.run() }
             group.addTask { try await initiator.run() }
@@ -192,14 +196,13 @@ private enum Line {
         let theirs = Disk()
         let second = Disk()
         let refused = Mutex<[String]>([])
-        let acceptor = Acceptor(Acceptor.Configuration(), report: { line in second.change { _ in refused.withLock { $0.append(line) } } }) { _ in
-            Acceptor.Session(settings: SessionSettings(role: .acceptor, senderCompID: "B", targetCompID: "A"), store: DiskStore(theirs))
-        }
+        let report: @Sendable (String) -> Void = { line in second.change { _ in refused.withLock { $0.append(line) } } }
+        let acceptor = Acceptor(Acceptor.Configuration(), report: report, open: { _ in acceptorSession(theirs) })
         let port = try acceptor.start()
         let settings = SessionSettings(role: .initiator, senderCompID: "A", targetCompID: "B")
         let configuration = Initiator.Configuration(host: "127.0.0.1", port: port, session: settings)
-        let initiator = Initiator(configuration, random: { 0.5 }, report: { _ in }) { DiskStore(ours) }
-        let intruder = Initiator(configuration, random: { 0.5 }, report: { _ in }) { DiskStore(second) }
+        let initiator = Initiator(configuration, random: { 0.5 }, report: { _ in }, openStore: { DiskStore(ours) })
+        let intruder = Initiator(configuration, random: { 0.5 }, report: { _ in }, openStore: { DiskStore(second) })
         try await withThrowingTaskGroup { group in
             group.addTask { try await acceptor.run() }
             group.addTask { try await initiator.run() }
@@ -218,13 +221,11 @@ private enum Line {
         let theirs = Disk()
         let ours = Disk()
         theirs.state.withLock { $0.numbers = SessionNumbers(generation: 4, nextOut: 70, nextIn: 80) }
-        let acceptor = Acceptor(Acceptor.Configuration(), report: { _ in }) { _ in
-            Acceptor.Session(settings: SessionSettings(role: .acceptor, senderCompID: "B", targetCompID: "A"), store: DiskStore(theirs))
-        }
+        let acceptor = Acceptor(Acceptor.Configuration(), report: { _ in }, open: { _ in acceptorSession(theirs) })
         var settings = SessionSettings(role: .initiator, senderCompID: "A", targetCompID: "B")
         settings.resetOnLogon = true
         let configuration = Initiator.Configuration(host: "127.0.0.1", port: try acceptor.start(), session: settings)
-        let initiator = Initiator(configuration, random: { 0.5 }, report: { _ in }) { DiskStore(ours) }
+        let initiator = Initiator(configuration, random: { 0.5 }, report: { _ in }, openStore: { DiskStore(ours) })
         try await withThrowingTaskGroup { group in
             group.addTask { try await acceptor.run() }
             group.addTask { try await initiator.run() }
