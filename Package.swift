@@ -18,6 +18,7 @@ let package = Package(
         .target(name: "Postgres", dependencies: ["CLibPQ"]),
         .target(name: "Cryptography", dependencies: ["COpenSSL"]),
         .target(name: "HTTPServer", dependencies: ["CHTTPParser", "CLibEvent", "COpenSSL"]),
+        .target(name: "FIX"),
 
         // MARK: Rules. Values in, values out: no await, no clock, no input or output.
         .target(name: "Trading"),
@@ -40,6 +41,7 @@ let package = Package(
         .testTarget(name: "PostgresTests", dependencies: ["Postgres", "TestSupport"]),
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer"]),
+        .testTarget(name: "FIXTests", dependencies: ["FIX"], exclude: ["Scripts"]),
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
         .testTarget(name: "WireTests", dependencies: ["Trading", "Wire"]),
         .testTarget(name: "IdentityTests", dependencies: ["Cryptography", "Trading", "Identity"]),

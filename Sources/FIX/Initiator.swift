@@ -1,0 +1,114 @@
+import Synchronization
+
+/// Keeps one session connected to its counterparty: connects, drives, and connects again until it is cancelled.
+package final class Initiator: Sendable {
+    package struct Configuration: Sendable {
+        package var host: String
+        package var port: UInt16
+        package var session: SessionSettings
+        package var runner = RunnerSettings()
+        /// For each address of the host: a venue in another city answers within a tenth of it.
+        package var connectTimeout: Int32 = 5_000
+        /// Milliseconds between attempts: the first ones quick, for a restart of the venue costs orders; the longest short enough for a person
+        /// to wait for. Each wait is jittered between half and all of its length, so that many routers do not come at once.
+        package var backoff: ClosedRange<Int64> = 100...10_000
+
+        package init(host: String, port: UInt16, session: SessionSettings) {
+            precondition(session.role == .initiator, "An initiator's session has the initiator's role.")
+            self.host = host
+            self.port = port
+            self.session = session
+        }
+    }
+
+    private let configuration: Configuration
+    private let clock: SessionClock
+    private let random: @Sendable () -> Double
+    private let report: @Sendable (String) -> Void
+    private let openStore: @Sendable () throws -> any SessionStore
+    private let control = SessionControl()
+
+    /// - Parameters:
+    ///   - random: uniform in 0..<1, for the jitter.
+    ///   - report: told why each connection or attempt ended, for the log.
+    ///   - openStore: called once, on the session's own thread; called again after it threw.
+    package init(
+        _ configuration: Configuration,
+        clock: SessionClock = .system,
+        random: @escaping @Sendable () -> Double,
+        report: @escaping @Sendable (String) -> Void,
+        openStore: @escaping @Sendable () throws -> any SessionStore
+    ) {
+        self.configuration = configuration
+        self.clock = clock
+        self.random = random
+        self.report = report
+        self.openStore = openStore
+    }
+
+    /// There may be something to send. From any thread.
+    package func wake() { control.wake() }
+
+    /// Closes the connection at once, as a broken line would; the next attempt follows.
+    package func drop(_ reason: String) { control.drop(reason) }
+
+    /// Runs until the task is cancelled; then logs out with the handshake and returns. Throws only when no thread can be started.
+    package func run() async throws {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                do throws(FIXError) {
+                    try SessionThread.start {
+                        self.work()
+                        continuation.resume()
+                    }
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        } onCancel: {
+            control.stop("shutting down")
+        }
+    }
+
+    private func work() {
+        var store: (any SessionStore)?
+        var delay = configuration.backoff.lowerBound
+        while control.stopText == nil {
+            do {
+                let open = try store ?? openStore()
+                store = open
+                if try connectOnce(open) { delay = configuration.backoff.lowerBound }
+            } catch {
+                report(String(describing: error))
+            }
+            pause(delay)
+            delay = min(delay * 2, configuration.backoff.upperBound)
+        }
+    }
+
+    /// True when the session was logged on.
+    private func connectOnce(_ store: any SessionStore) throws -> Bool {
+        let numbers = try store.load()
+        let socket = try FIXSocket.connect(host: configuration.host, port: configuration.port, timeout: configuration.connectTimeout)
+        _ = control.takeDrop()
+        let runner = SessionRunner(
+            socket: socket,
+            session: SessionState(configuration.session, numbers: numbers),
+            store: store,
+            clock: clock,
+            control: control,
+            settings: configuration.runner
+        )
+        report(runner.run())
+        return runner.wasLoggedOn
+    }
+
+    private func pause(_ delay: Int64) {
+        let deadline = clock.monotonic() + delay / 2 + Int64(Double(delay / 2) * random())
+        while control.stopText == nil {
+            let left = deadline - clock.monotonic()
+            guard left > 0 else { return }
+            _ = Readiness.wait(reading: nil, writing: nil, wakeUp: control.wakeUp, timeout: Int32(clamping: left))
+        }
+    }
+}

@@ -1,0 +1,213 @@
+/// The limits of a driver, with their reasons.
+package struct RunnerSettings: Sendable {
+    /// How often the store is asked for messages when nothing wakes the driver: the shortest right after something happened, doubling to the
+    /// longest. Polling is what guarantees; a wake-up only hastens.
+    package var pollInterval: ClosedRange<Int32> = 5...100
+    /// Deliveries in one commit: a batch must not hold its locks for long.
+    package var batchCapacity = 512
+    /// Messages loaded at once for a resend: an open-ended request may cover a day.
+    package var replayCapacity = 500
+    /// Bytes that wait for the socket before nothing more is pulled or resent.
+    package var writeMark = 262_144
+    /// Bytes that wait for the socket before the counterparty is given up as one that does not read.
+    package var writeLimit = 16 << 20
+    /// How long a last word (a Logout) may take to get out, in milliseconds.
+    package var lingerTimeout: Int64 = 1_000
+    /// Pulls in a row before the socket is looked at again.
+    package var pullRounds = 16
+
+    package init() {}
+}
+
+/// Drives one session over one connection, on the calling thread, until it ends.
+///
+/// Everything that one read brings is one batch: committed once, then answered. Owned by its thread.
+final class SessionRunner {
+    private let socket: FIXSocket
+    private let store: any SessionStore
+    private let clock: SessionClock
+    private let control: SessionControl
+    private let settings: RunnerSettings
+    private var session: SessionState
+    private var committed: SessionNumbers
+    private var decoder: FrameDecoder
+    private var pending: [UInt8] = []
+    private var replays: [ReplayRange] = []
+    private var buffer = [UInt8](repeating: 0, count: 65_536)
+    private var interval: Int32
+    private var pullDue: Int64 = 0
+    private(set) var wasLoggedOn = false
+
+    /// Why a connection ends; not an error of this edge alone, so it carries just the words.
+    private struct Ended: Error {
+        let reason: String
+    }
+
+    init(
+        socket: FIXSocket,
+        session: SessionState,
+        store: any SessionStore,
+        clock: SessionClock,
+        control: SessionControl,
+        settings: RunnerSettings,
+        decoder: FrameDecoder = FrameDecoder()
+    ) {
+        self.socket = socket
+        self.session = session
+        self.store = store
+        self.clock = clock
+        self.control = control
+        self.settings = settings
+        self.decoder = decoder
+        committed = session.numbers
+        interval = settings.pollInterval.lowerBound
+    }
+
+    /// Returns why the connection ended.
+    ///
+    /// - Parameter first: a message that was read before it was known whose session this is.
+    func run(first: FIXMessage? = nil) -> String {
+        let reason: String
+        do {
+            try perform(session.connected(at: clock.now), numbers: session.numbers)
+            if let first { try process(first) }
+            while true { try turn() }
+        } catch let ended as Ended {
+            reason = ended.reason
+        } catch {
+            // What is in memory may be ahead of what is committed: nothing more is written, the next connection loads.
+            reason = String(describing: error)
+        }
+        socket.close()
+        for event in session.disconnected(reason, at: clock.now).events { store.changed(event) }
+        return reason
+    }
+
+    private func turn() throws {
+        if let reason = control.takeDrop() { throw Ended(reason: reason) }
+        if let text = control.stopText { try perform(session.logout(text, at: clock.now)) }
+        try decodeAndProcess()
+        try pullIfDue()
+        try replayNext()
+        let ready = Readiness.wait(
+            reading: socket.descriptor,
+            writing: pending.isEmpty ? nil : socket.descriptor,
+            wakeUp: control.wakeUp,
+            timeout: timeout()
+        )
+        if ready.woken { pullDue = 0 }
+        if ready.writable { try flush() }
+        if ready.readable { try read() }
+        try perform(session.tick(at: clock.now))
+    }
+
+    private func timeout() -> Int32 {
+        if !replays.isEmpty, pending.count < settings.writeMark { return 0 }
+        return Int32(clamping: max(0, min(pullDue - clock.monotonic(), Int64(settings.pollInterval.upperBound))))
+    }
+
+    // MARK: Receiving
+
+    private func read() throws {
+        switch try socket.read(into: &buffer) {
+        case .nothing: return
+        case .closed: throw Ended(reason: "the counterparty closed the connection")
+        case .bytes(let count): decoder.append(buffer[..<count])
+        }
+        try decodeAndProcess()
+        pullDue = 0
+    }
+
+    private func decodeAndProcess() throws {
+        var batch = SessionStep()
+        while let message = decoder.next() {
+            let before = session.numbers
+            let step = session.received(message, at: clock.now)
+            if step.newGeneration != nil {
+                try perform(batch, numbers: before)
+                batch = step
+            } else {
+                batch.append(step)
+            }
+            if batch.disconnect != nil { break }
+            if batch.deliveries.count >= settings.batchCapacity {
+                try perform(batch)
+                batch = SessionStep()
+            }
+        }
+        try perform(batch)
+    }
+
+    private func process(_ message: FIXMessage) throws {
+        try perform(session.received(message, at: clock.now))
+    }
+
+    // MARK: Sending
+
+    private func pullIfDue() throws {
+        guard session.isLoggedOn, clock.monotonic() >= pullDue else { return }
+        var found = false
+        for _ in 0..<settings.pullRounds where session.isLoggedOn && pending.count < settings.writeMark {
+            let outgoing = try store.pull(&session, at: clock.wall())
+            guard !outgoing.isEmpty else { break }
+            found = true
+            committed = session.numbers
+            for message in outgoing { pending += message.frame }
+            try flush()
+        }
+        interval = found ? settings.pollInterval.lowerBound : min(interval * 2, settings.pollInterval.upperBound)
+        pullDue = clock.monotonic() + Int64(interval)
+    }
+
+    /// One part of what the counterparty asked for again, when the socket takes it.
+    private func replayNext() throws {
+        guard let range = replays.first, pending.count < settings.writeMark else { return }
+        let part = ReplayRange(from: range.from, through: min(range.through, range.from + settings.replayCapacity - 1))
+        replays.removeFirst()
+        if part.through < range.through { replays.insert(ReplayRange(from: part.through + 1, through: range.through), at: 0) }
+        let stored = try store.stored(from: part.from, through: part.through)
+        try perform(session.retransmit(stored, of: part, at: clock.now))
+    }
+
+    /// Commit, then write, then close if that is asked for.
+    private func perform(_ step: SessionStep) throws { try perform(step, numbers: session.numbers) }
+
+    private func perform(_ step: SessionStep, numbers: SessionNumbers) throws {
+        if numbers != committed || !step.deliveries.isEmpty || !step.outgoing.isEmpty {
+            try store.commit(step, numbers: numbers)
+            committed = numbers
+            interval = settings.pollInterval.lowerBound
+        }
+        if step.newGeneration != nil { replays = [] }
+        replays += step.replays
+        for event in step.events {
+            if event == .loggedOn { wasLoggedOn = true }
+            store.changed(event)
+        }
+        for frame in step.frames { pending += frame }
+        try flush()
+        if let reason = step.disconnect {
+            try linger()
+            throw Ended(reason: reason)
+        }
+    }
+
+    private func flush() throws {
+        while !pending.isEmpty {
+            guard store.mayWrite(at: clock.monotonic()) else { throw Ended(reason: "the right to write is lost") }
+            let count = try socket.write(pending[...])
+            if count == 0 { break }
+            pending.removeFirst(count)
+        }
+        if pending.count > settings.writeLimit { throw Ended(reason: "the counterparty does not read") }
+    }
+
+    private func linger() throws {
+        let deadline = clock.monotonic() + settings.lingerTimeout
+        while !pending.isEmpty, clock.monotonic() < deadline {
+            let left = Int32(clamping: deadline - clock.monotonic())
+            guard Readiness.wait(reading: nil, writing: socket.descriptor, wakeUp: nil, timeout: left).writable else { return }
+            try flush()
+        }
+    }
+}

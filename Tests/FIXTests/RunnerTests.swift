@@ -1,0 +1,239 @@
+import Synchronization
+import Testing
+
+@testable import FIX
+
+/// What a store of the tests keeps across connections, and where it says that something has changed.
+private final class Disk: Sendable {
+    struct State {
+        var numbers = SessionNumbers()
+        var sent: [Int: StoredMessage] = [:]
+        var received: [String] = []
+        var outbox: [String] = []
+        var events: [SessionEvent] = []
+        var mayWrite = true
+        var failCommits = 0
+        var failPulls = 0
+    }
+
+    let state = Mutex(State())
+    let changes: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+
+    init(outbox: [String] = []) {
+        (changes, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        state.withLock { $0.outbox = outbox }
+    }
+
+    func change<T: Sendable>(_ body: (inout State) throws -> T) rethrows -> T {
+        defer { continuation.yield() }
+        return try state.withLock { try body(&$0) }
+    }
+
+    func wait(until condition: @Sendable (State) -> Bool) async {
+        if state.withLock({ condition($0) }) { return }
+        for await _ in changes where state.withLock({ condition($0) }) { return }
+    }
+}
+
+private struct DiskFull: Error {}
+
+private final class DiskStore: SessionStore {
+    let disk: Disk
+
+    init(_ disk: Disk) { self.disk = disk }
+
+    func load() -> SessionNumbers { disk.state.withLock { $0.numbers } }
+
+    func commit(_ step: SessionStep, numbers: SessionNumbers) throws {
+        try disk.change { state in
+            if state.failCommits > 0, !step.deliveries.isEmpty {
+                state.failCommits -= 1
+                throw DiskFull()
+            }
+            if step.newGeneration != nil { state.sent = [:] }
+            state.numbers = numbers
+            for message in step.outgoing { state.sent[message.number] = StoredMessage(message) }
+            state.received += step.deliveries.compactMap { $0.message.string(.clOrdID) }
+        }
+    }
+
+    func stored(from: Int, through: Int) -> [StoredMessage] {
+        disk.state.withLock { state in (from...through).compactMap { state.sent[$0] } }
+    }
+
+    func pull(_ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
+        var current = session
+        defer { session = current }
+        return try disk.state.withLock { state in
+            guard !state.outbox.isEmpty else { return [] }
+            let batch = state.outbox.prefix(7)
+            let outgoing = batch.map { text in
+                var order = FIXMessage(.newOrderSingle)
+                order.append(.clOrdID, text)
+                return current.send(order, at: wall)
+            }
+            if state.failPulls > 0 {
+                state.failPulls -= 1
+                throw DiskFull()
+            }
+            state.outbox.removeFirst(batch.count)
+            for message in outgoing { state.sent[message.number] = StoredMessage(message) }
+            state.numbers = current.numbers
+            return outgoing
+        }
+    }
+
+    func mayWrite(at monotonic: Int64) -> Bool { disk.state.withLock { $0.mayWrite } }
+
+    func changed(_ event: SessionEvent) { disk.change { $0.events.append(event) } }
+}
+
+private func acceptorSession(_ disk: Disk) -> Acceptor.Session {
+    Acceptor.Session(settings: SessionSettings(role: .acceptor, senderCompID: "B", targetCompID: "A"), store: DiskStore(disk))
+}
+
+/// An acceptor and an initiator over a real socket.
+private enum Line {
+    static func run(_ ours: Disk, _ theirs: Disk, _ body: (Acceptor, Initiator) async throws -> Void) async throws {
+        let open: @Sendable (Acceptor.Logon) -> Acceptor.Session? = { logon in
+            guard logon.senderCompID == "A", logon.targetCompID == "B" else { return nil }
+            return acceptorSession(theirs)
+        }
+        let acceptor = Acceptor(Acceptor.Configuration(), report: { _ in }, open: open)
+        let port = try acceptor.start()
+        let settings = SessionSettings(role: .initiator, senderCompID: "A", targetCompID: "B")
+        var configuration = Initiator.Configuration(host: "127.0.0.1", port: port, session: settings)
+        configuration.backoff = 1...20
+        let initiator = Initiator(configuration, random: { 0.5 }, report: { _ in }, openStore: { DiskStore(ours) })
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await acceptor.run() }
+            group.addTask { try await initiator.run() }
+            try await body(acceptor, initiator)
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `A session over a real line` {
+    private let many = (1...500).map { "order-\($0)" }
+
+    @Test func `carries messages both ways, once and in order, and logs out when it is cancelled`() async throws {
+        let ours = Disk(outbox: many)
+        let theirs = Disk(outbox: many)
+        try await Line.run(ours, theirs) { _, _ in
+            await theirs.wait { $0.received.count >= 500 }
+            await ours.wait { $0.received.count >= 500 }
+        }
+        #expect(theirs.state.withLock { $0.received } == many)
+        #expect(ours.state.withLock { $0.received } == many)
+        #expect(ours.state.withLock { $0.numbers.nextOut } == theirs.state.withLock { $0.numbers.nextIn })
+        #expect(ours.state.withLock { $0.numbers.nextIn } == theirs.state.withLock { $0.numbers.nextOut })
+        #expect(ours.state.withLock { $0.events.last } == .disconnected("shutting down"))
+    }
+
+    @Test func `loses and doubles nothing when the line breaks again and again`() async throws {
+        let ours = Disk()
+        let theirs = Disk()
+        try await Line.run(ours, theirs) { acceptor, initiator in
+            for round in 0..<20 {
+                ours.state.withLock { $0.outbox += many[(round * 25)..<(round * 25 + 25)] }
+                theirs.state.withLock { $0.outbox += many[(round * 25)..<(round * 25 + 25)] }
+                await ours.wait { $0.events.last == .loggedOn }
+                if round % 2 == 0 { acceptor.disconnectAll("the line broke") } else { initiator.drop("the line broke") }
+                await ours.wait { $0.events.filter { $0 == .loggedOn }.count > round + 1 }
+            }
+            await theirs.wait { $0.received.count >= 500 }
+            await ours.wait { $0.received.count >= 500 }
+        }
+        #expect(theirs.state.withLock { $0.received } == many)
+        #expect(ours.state.withLock { $0.received } == many)
+    }
+
+    @Test func `forgets what a failed commit would have received, and asks for it again`() async throws {
+        let ours = Disk(outbox: many)
+        let theirs = Disk()
+        theirs.state.withLock { $0.failCommits = 3 }
+        try await Line.run(ours, theirs) { _, _ in await theirs.wait { $0.received.count >= 500 } }
+        #expect(theirs.state.withLock { $0.received } == many)
+        #expect(theirs.state.withLock { $0.failCommits } == 0)
+    }
+
+    @Test func `takes back the numbers of a pull that failed`() async throws {
+        let ours = Disk(outbox: many)
+        let theirs = Disk()
+        ours.state.withLock { $0.failPulls = 3 }
+        try await Line.run(ours, theirs) { _, _ in await theirs.wait { $0.received.count >= 500 } }
+        #expect(theirs.state.withLock { $0.received } == many)
+        #expect(ours.state.withLock { $0.failPulls } == 0)
+    }
+
+    @Test func `writes nothing once the right to write is lost`() async throws {
+        let ours = Disk()
+        let theirs = Disk()
+        try await Line.run(ours, theirs) { _, initiator in
+            await ours.wait { $0.events.contains(.loggedOn) }
+            let before = theirs.state.withLock { $0.numbers.nextIn }
+            ours.state.withLock {
+                $0.mayWrite = false
+                $0.outbox = ["late"]
+            }
+            initiator.wake()
+            await ours.wait { $0.events.contains(.disconnected("the right to write is lost")) }
+            await theirs.wait { if case .disconnected = $0.events.last { true } else { false } }
+            #expect(theirs.state.withLock { $0.numbers.nextIn } == before)
+            #expect(theirs.state.withLock { $0.received }.isEmpty)
+            // The message is committed with its number: with the right to write it goes out by the session's own resend.
+            ours.state.withLock { $0.mayWrite = true }
+            await theirs.wait { !$0.received.isEmpty }
+        }
+        #expect(theirs.state.withLock { $0.received } == ["late"])
+    }
+
+    @Test func `refuses a second connection while the first one lives`() async throws {
+        let ours = Disk()
+        let theirs = Disk()
+        let second = Disk()
+        let refused = Mutex<[String]>([])
+        let report: @Sendable (String) -> Void = { line in second.change { _ in refused.withLock { $0.append(line) } } }
+        let acceptor = Acceptor(Acceptor.Configuration(), report: report, open: { _ in acceptorSession(theirs) })
+        let port = try acceptor.start()
+        let settings = SessionSettings(role: .initiator, senderCompID: "A", targetCompID: "B")
+        let configuration = Initiator.Configuration(host: "127.0.0.1", port: port, session: settings)
+        let initiator = Initiator(configuration, random: { 0.5 }, report: { _ in }, openStore: { DiskStore(ours) })
+        let intruder = Initiator(configuration, random: { 0.5 }, report: { _ in }, openStore: { DiskStore(second) })
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await acceptor.run() }
+            group.addTask { try await initiator.run() }
+            await ours.wait { $0.events.contains(.loggedOn) }
+            group.addTask { try await intruder.run() }
+            await second.wait { $0.events.contains { if case .disconnected = $0 { true } else { false } } }
+            #expect(!second.state.withLock { $0.events.contains(.loggedOn) })
+            #expect(ours.state.withLock { $0.events } == [.loggedOn])
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+        #expect(refused.withLock { $0.contains { $0.contains("already connected") } })
+    }
+
+    @Test func `begins again at one with each logon when it is told to`() async throws {
+        let theirs = Disk()
+        let ours = Disk()
+        theirs.state.withLock { $0.numbers = SessionNumbers(generation: 4, nextOut: 70, nextIn: 80) }
+        let acceptor = Acceptor(Acceptor.Configuration(), report: { _ in }, open: { _ in acceptorSession(theirs) })
+        var settings = SessionSettings(role: .initiator, senderCompID: "A", targetCompID: "B")
+        settings.resetOnLogon = true
+        let configuration = Initiator.Configuration(host: "127.0.0.1", port: try acceptor.start(), session: settings)
+        let initiator = Initiator(configuration, random: { 0.5 }, report: { _ in }, openStore: { DiskStore(ours) })
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await acceptor.run() }
+            group.addTask { try await initiator.run() }
+            await ours.wait { $0.events.contains(.loggedOn) }
+            #expect(ours.state.withLock { $0.numbers } == SessionNumbers(generation: 2, nextOut: 2, nextIn: 2))
+            #expect(theirs.state.withLock { $0.numbers } == SessionNumbers(generation: 5, nextOut: 2, nextIn: 2))
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
+}
