@@ -31,6 +31,7 @@ let package = Package(
         // MARK: Stations. They never import one another: they meet in committed rows.
         .target(name: "OrderDesk", dependencies: ["Postgres", "Quotes", "Storage", "Trading", "Wire"]),
         .target(name: "Identity", dependencies: ["Cryptography", "Trading"]),
+        .target(name: "Venue", dependencies: ["FIX", "Postgres", "Storage", "Trading"]),
 
         // MARK: Doors. How the outside reaches the stations, and the other side of each door.
 

@@ -7,6 +7,13 @@ package struct SessionRecord: Sendable, Equatable {
     package let generation: Int64
     package let nextOut: Int64
     package let nextIn: Int64
+
+    package init(epoch: Int64, generation: Int64, nextOut: Int64, nextIn: Int64) {
+        self.epoch = epoch
+        self.generation = generation
+        self.nextOut = nextOut
+        self.nextIn = nextIn
+    }
 }
 
 /// A message that has its sequence number.

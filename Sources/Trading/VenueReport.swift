@@ -12,6 +12,8 @@ package struct VenueReport: Sendable, Hashable {
         case orderRefused = 3
         /// The same of an OrderCancelRequest of ours.
         case cancelRefused = 4
+        /// The same of an OrderStatusRequest of ours: asked again later.
+        case statusRefused = 6
         /// Anything else that names no order of ours: parked.
         case other = 5
     }
@@ -69,6 +71,7 @@ extension VenueReport {
         case .execution: return meaningOfExecution(for: order)
         case .cancelReject, .cancelRefused: return .event(.cancelRejected(reason: reasonText("cancel_rejected")))
         case .orderRefused: return .event(.rejected(reason: reasonText("refused_by_venue_session")))
+        case .statusRefused: return .nothing
         case .other: return .unbookable("a report of a kind that is not handled")
         }
     }

@@ -1,0 +1,46 @@
+import FIX
+import Trading
+
+/// The messages that we send (FIX 4.4 volume 4). Prices are exact decimals; quantities whole shares.
+extension OrderState {
+    /// NewOrderSingle (35=D).
+    func newOrderSingle(at now: Int64) -> FIXMessage {
+        var message = FIXMessage("D")
+        message.append(.clOrdID, id.text)
+        message.append(.account, account.text)
+        // HandlInst 1: automated execution, no intervention.
+        message.append(.handlInst, "1")
+        message.append(.symbol, terms.symbol.text)
+        message.append(.side, terms.side.rawValue)
+        message.append(.transactTime, time: now)
+        message.append(.orderQty, terms.quantity)
+        message.append(.ordType, terms.type.rawValue)
+        if let limit = terms.limitPrice { message.append(.price, limit.description) }
+        if let stop = terms.stopPrice { message.append(.stopPx, stop.description) }
+        message.append(.timeInForce, terms.timeInForce.rawValue)
+        return message
+    }
+
+    /// OrderCancelRequest (35=F) for the newest cancel request.
+    func orderCancelRequest(at now: Int64) -> FIXMessage {
+        var message = FIXMessage("F")
+        message.append(.origClOrdID, id.text)
+        message.append(.clOrdID, cancelID)
+        message.append(.account, account.text)
+        message.append(.symbol, terms.symbol.text)
+        message.append(.side, terms.side.rawValue)
+        message.append(.transactTime, time: now)
+        message.append(.orderQty, terms.quantity)
+        return message
+    }
+
+    /// OrderStatusRequest (35=H): answered by an ExecutionReport with ExecType I, which books nothing.
+    func orderStatusRequest() -> FIXMessage {
+        var message = FIXMessage("H")
+        message.append(.clOrdID, id.text)
+        message.append(.account, account.text)
+        message.append(.symbol, terms.symbol.text)
+        message.append(.side, terms.side.rawValue)
+        return message
+    }
+}

@@ -1,0 +1,35 @@
+import FIX
+import Storage
+import Trading
+
+/// receive: exchange to inbox. What the venue told us and the number that we expect next go in one commit. After a crash the session asks again from the
+/// last committed number, so no report is lost and none is taken twice.
+extension VenueSession {
+    /// Commits one batch of deliveries with the session's numbers. Throws when the lease is lost: nothing was received then.
+    func receive(_ step: SessionStep, numbers: SessionNumbers) throws {
+        let begun = ContinuousClock.now
+        let now = now
+        let reports = step.deliveries.compactMap { ReceivedReport($0, receivedAt: now) }
+        for delivery in step.deliveries where !delivery.message.type.speaksOfOrders {
+            observer.trouble("message \(delivery.number) of type \(delivery.message.type) speaks of no order and is passed over")
+        }
+        if !reports.isEmpty { observer.step(.receiveRead) }
+        try database.commitReceived(
+            session: settings.sessionID,
+            record: try held(),
+            nextOut: Int64(numbers.nextOut),
+            nextIn: Int64(numbers.nextIn),
+            generation: numbers.generation,
+            reports: reports,
+            at: now
+        )
+        if reports.isEmpty { return }
+        observer.step(.receiveCommitted)
+        observer.received()
+        observer.batch("receive", reports.count, .now - begun)
+    }
+}
+
+extension MessageType {
+    fileprivate var speaksOfOrders: Bool { ["8", "9", "3", "j"].contains(rawValue) }
+}

@@ -1,0 +1,86 @@
+import FIX
+import Storage
+import Trading
+
+/// What we receive, decoded and not yet believed. A number that is not exact stays absent, which makes its report unbookable.
+extension ReceivedReport {
+    /// nil for messages that speak of no order of ours (ExecutionReport 8, OrderCancelReject 9, Reject 3 and BusinessMessageReject j do).
+    init?(_ delivery: Delivery, receivedAt now: Int64) {
+        let message = delivery.message
+        let report: VenueReport
+        var refused: Int64?
+        switch message.type {
+        case "8": report = VenueReport(execution: message, receivedAt: now)
+        case "9": report = VenueReport(cancelReject: message)
+        case "3", "j":
+            var reject = VenueReport(kind: .other)
+            reject.rejectReason = message.int(message.type == "3" ? .sessionRejectReason : .businessRejectReason)
+            reject.text = message.string(.text)
+            report = reject
+            refused = message.int(.refSeqNum)
+        default: return nil
+        }
+        self.init(number: Int64(delivery.number), report: report, refusedNumber: refused, message: message.bytes)
+    }
+}
+
+extension VenueReport {
+    fileprivate init(execution message: FIXMessage, receivedAt now: Int64) {
+        self.init(kind: .execution)
+        nameOrder(of: message)
+        execID = message.string(.execID)
+        tradeDate = message.string(.tradeDate) ?? Self.date(message.time(.transactTime) ?? message.time(.sendingTime) ?? now)
+        execType = message.string(.execType)
+        orderStatus = message.string(.ordStatus)
+        lastQuantity = message.wholeShares(.lastQty)
+        lastPrice = message.price(.lastPx)
+        cumulativeQuantity = message.wholeShares(.cumQty)
+        orderQuantity = message.wholeShares(.orderQty)
+        rejectReason = message.int(.ordRejReason)
+        symbol = message.string(.symbol)
+        side = message.string(.side)
+        text = message.string(.text)
+    }
+
+    fileprivate init(cancelReject message: FIXMessage) {
+        self.init(kind: .cancelReject)
+        nameOrder(of: message)
+        orderStatus = message.string(.ordStatus)
+        rejectReason = message.int(.cxlRejReason)
+        text = message.string(.text)
+    }
+
+    /// Tag 11 names the order or one of its cancel requests (`<order_id>-c<n>`), whose order is tag 41.
+    private mutating func nameOrder(of message: FIXMessage) {
+        guard let name = message.string(.clOrdID) else {
+            orderID = message.string(.origClOrdID)
+            return
+        }
+        guard let dash = name.lastIndex(of: "-"), name[dash...].hasPrefix("-c"), OrderID(String(name[..<dash])) != nil else {
+            orderID = name
+            return
+        }
+        cancelID = name
+        orderID = message.string(.origClOrdID) ?? String(name[..<dash])
+    }
+
+    private static func date(_ milliseconds: Int64) -> String { CivilDate(millisecondsSinceEpoch: milliseconds).compact }
+}
+
+extension FIXMessage {
+    /// A Price (FIX 4.4 volume 1, "float"): exact to 1/10,000, trailing zeros beyond that taken, anything finer is not a price of ours.
+    fileprivate func price(_ tag: Tag) -> Amount? {
+        guard var digits = bytes(tag) else { return nil }
+        if let point = digits.firstIndex(of: UInt8(ascii: ".")) {
+            while digits.last == UInt8(ascii: "0"), digits.endIndex - 1 > point { digits.removeLast() }
+            if digits.endIndex - 1 == point { digits.removeLast() }
+        }
+        return Amount(decimal: digits)
+    }
+
+    /// A Qty that is a whole number of shares.
+    fileprivate func wholeShares(_ tag: Tag) -> Int64? {
+        guard let amount = price(tag), amount.units % Amount.unitsPerOne == 0 else { return nil }
+        return amount.units / Amount.unitsPerOne
+    }
+}

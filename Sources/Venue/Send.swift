@@ -1,0 +1,117 @@
+import FIX
+import Storage
+import Trading
+
+/// send: log to exchange. Log rows become FIX messages with their sequence numbers in a commit, before the socket sees a byte; their orders are ROUTED
+/// in the same commit. After a crash the session's own resend brings the venue up to date: nothing is ever sent as new twice.
+extension VenueSession {
+    /// Log rows per transaction: enough to fill a commit, few enough that the shard is soon free for accepting again.
+    static let sendCap = 256
+    /// UNKNOWN orders asked about at once.
+    static let askCap = 100
+    /// How long a status request or cancel may still be resent, ms: a question does not grow old within a session's day.
+    static let resendable: Int64 = 86_400_000
+
+    /// The next shard's messages, numbered and committed; empty when no log row asks for one.
+    func send(_ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
+        for shard in try database.shardsToSend() {
+            let begun = ContinuousClock.now
+            guard let reads = try database.beginSend(shard: shard, limit: Self.sendCap) else { continue }
+            let outgoing = try number(reads, shard, &session, at: wall)
+            guard !outgoing.isEmpty else { continue }
+            observer.step(.sendCommitted)
+            observer.batch("send", outgoing.count, .now - begun)
+            observer.committed()
+            return outgoing
+        }
+        return []
+    }
+
+    private func number(_ reads: SendReads, _ shard: Int16, _ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
+        do {
+            let record = try held()
+            var changes = reads.orders.changes(at: wall)
+            var orders = reads.orders.orders
+            var outgoing: [OutgoingMessage] = []
+            var kept: [SentMessage] = []
+            for row in reads.rows {
+                changes.sentLog = row.position
+                guard row.type.asksTheVenue, var order = orders[row.orderID], let message = order.message(for: row.type, at: wall) else { continue }
+                let numbered = session.send(message, at: wall)
+                outgoing.append(numbered)
+                kept.append(
+                    SentMessage(
+                        number: Int64(numbered.number),
+                        type: numbered.type.rawValue,
+                        sentAt: wall,
+                        resendBy: row.type == .accepted ? order.routeBy : wall + Self.resendable,
+                        orderID: order.id.text,
+                        shard: shard,
+                        body: numbered.body
+                    )
+                )
+                if row.type == .accepted, case .changed(let type, _) = order.apply(.routed, balances: &changes.balances, at: wall) {
+                    orders[order.id] = order
+                    changes.update(order)
+                    changes.tell(type, of: order)
+                }
+            }
+            try database.commitSend(
+                changes,
+                session: settings.sessionID,
+                record: record,
+                nextOut: Int64(session.numbers.nextOut),
+                nextIn: Int64(session.numbers.nextIn),
+                messages: kept,
+                sent: { observer.step(.sendNumbered) }
+            )
+            return outgoing
+        } catch {
+            database.rollback()
+            throw error
+        }
+    }
+
+    /// OrderStatusRequests for orders that are UNKNOWN and were not asked about lately.
+    func ask(_ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
+        guard wall >= askDue else { return [] }
+        askDue = wall + settings.askInterval
+        let orders = try database.unknownOrders(askedBefore: wall - settings.askInterval, limit: Self.askCap)
+        if orders.isEmpty { return [] }
+        let record = try held()
+        let outgoing = orders.map { session.send($0.orderStatusRequest(), at: wall) }
+        let kept = zip(orders, outgoing).map { order, message in
+            SentMessage(
+                number: Int64(message.number),
+                type: message.type.rawValue,
+                sentAt: wall,
+                resendBy: wall + Self.resendable,
+                orderID: order.id.text,
+                shard: order.account.shard,
+                body: message.body
+            )
+        }
+        try database.commitAsked(
+            kept,
+            session: settings.sessionID,
+            record: record,
+            nextOut: Int64(session.numbers.nextOut),
+            nextIn: Int64(session.numbers.nextIn),
+            at: wall
+        )
+        return outgoing
+    }
+}
+
+extension OrderState {
+    /// What a log row asks of the venue, as the order stands now under its shard's lock; nil when that is past: cancelled by us, past its route
+    /// deadline (the sweep cancels it: the cursor never comes back to it), or no longer in doubt.
+    fileprivate func message(for type: OrderEventType, at now: Int64) -> FIXMessage? {
+        switch type {
+        case .accepted: status == .accepted && routeBy >= now ? newOrderSingle(at: now) : nil
+        case .cancelRequested: cancelPending ? orderCancelRequest(at: now) : nil
+        case .unknown: status == .unknown ? orderStatusRequest() : nil
+        default: nil
+        }
+    }
+}

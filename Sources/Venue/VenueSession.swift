@@ -1,0 +1,195 @@
+import FIX
+import Postgres
+import Storage
+import Trading
+
+/// This router may not, or no longer, speak for the venue's session: the connection is dropped and taken up again under a new lease.
+struct LeaseLost: Error, CustomStringConvertible {
+    let why: String
+
+    var description: String { "the venue session's lease: \(why)" }
+}
+
+/// The venue's FIX session as its driver sees it: numbers, messages and reports in PostgreSQL, under a lease.
+///
+/// Send.swift and Receive.swift are its two legs. Everything here runs on the session's own thread.
+final class VenueSession: SessionStore {
+    let settings: VenueSettings
+    let database: Database
+    let observer: VenueObserver
+    private let clock: SessionClock
+    /// Epoch and generation under which we may speak; nil before the lease is ours.
+    private(set) var record: SessionRecord?
+    /// By the monotonic clock, which also counts while the machine sleeps.
+    private var leaseDeadline: Int64 = 0
+    private var leaseDue: Int64 = 0
+    var askDue: Int64 = 0
+
+    init(settings: VenueSettings, database: PostgresOptions, clock: SessionClock, observer: VenueObserver) {
+        self.settings = settings
+        self.database = Database(database)
+        self.clock = clock
+        self.observer = observer
+    }
+
+    var now: Int64 { clock.wall() }
+
+    /// The record, while the lease is ours.
+    func held() throws(LeaseLost) -> SessionRecord {
+        guard let record else { throw LeaseLost(why: "it was not taken") }
+        return record
+    }
+
+    // MARK: Lease
+
+    func load() throws -> SessionNumbers {
+        record = nil
+        let record = try takeLease(epoch: 0)
+        self.record = record
+        return SessionNumbers(generation: record.generation, nextOut: Int(record.nextOut), nextIn: Int(record.nextIn))
+    }
+
+    private func takeLease(epoch: Int64) throws -> SessionRecord {
+        // The deadline counts from before the question: the database's lease can only end later than we think.
+        let asked = clock.monotonic()
+        guard
+            let taken = try database.takeLease(
+                session: settings.sessionID,
+                holder: settings.holder,
+                epoch: epoch,
+                milliseconds: settings.leaseDuration
+            )
+        else { throw LeaseLost(why: "another router holds session \(settings.sessionID)") }
+        leaseDeadline = asked + settings.leaseDuration
+        leaseDue = asked + settings.leaseRenewal
+        return taken
+    }
+
+    /// Renews the lease when it is due. A new epoch means that it had run out in between: whatever is in memory is not to be trusted.
+    func renewIfDue() throws {
+        guard clock.monotonic() >= leaseDue else { return }
+        let record = try held()
+        let renewed = try takeLease(epoch: record.epoch)
+        guard renewed.epoch == record.epoch else { throw LeaseLost(why: "it ran out and was taken anew") }
+    }
+
+    func mayWrite(at monotonic: Int64) -> Bool {
+        guard record != nil, monotonic < leaseDeadline - settings.leaseMargin else { return false }
+        observer.step(.sendWriting)
+        return true
+    }
+
+    // MARK: Driver's calls
+
+    func commit(_ step: SessionStep, numbers: SessionNumbers) throws {
+        try receive(step, numbers: numbers)
+        let record = try held()
+        self.record = SessionRecord(
+            epoch: record.epoch,
+            generation: numbers.generation,
+            nextOut: Int64(numbers.nextOut),
+            nextIn: Int64(numbers.nextIn)
+        )
+        try renewIfDue()
+    }
+
+    /// Messages to be sent again. A NewOrderSingle past its deadline is not: its order is UNKNOWN until the venue has said that it never heard of it.
+    func stored(from: Int, through: Int) throws -> [StoredMessage] {
+        let record = try held()
+        let sent = try database.sentMessages(
+            session: settings.sessionID,
+            generation: record.generation,
+            from: Int64(from),
+            through: Int64(through)
+        )
+        let now = now
+        let late = sent.filter { $0.type == "D" && $0.resendBy < now }
+        for (shard, messages) in Dictionary(grouping: late, by: \.shard) {
+            try doubt(messages.compactMap { OrderID($0.orderID) }, shard: shard, reason: "not_resent_past_its_deadline")
+        }
+        return sent.map {
+            StoredMessage(
+                number: Int($0.number),
+                type: MessageType(rawValue: $0.type),
+                sendingTime: $0.sentAt,
+                body: $0.body,
+                isExpired: $0.resendBy < now
+            )
+        }
+    }
+
+    func pull(_ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
+        try renewIfDue()
+        let sent = try send(&session, at: wall)
+        return sent.isEmpty ? try ask(&session, at: wall) : sent
+    }
+
+    func changed(_ event: SessionEvent) {
+        do {
+            switch event {
+            case .loggedOn: try setLoggedOn(true)
+            case .loggedOut(let text):
+                observer.trouble("logged out: \(text)")
+                try setLoggedOn(false)
+            case .disconnected(let reason):
+                observer.trouble("disconnected: \(reason)")
+                try setLoggedOn(false)
+            case .generationBegan(let generation):
+                observer.trouble("sequence numbers began again, generation \(generation)")
+                try doubtRouted()
+            case .inboundSkipped(let from, let through):
+                observer.trouble("the venue skipped its messages \(from) to \(through): they will never come")
+            case .askedBeyondSent(let from, let next): observer.trouble("the venue asks for message \(from), our next is \(next)")
+            }
+        } catch {
+            // The lease runs out by itself and with it `venue is up`; the next connection begins with what is committed.
+            observer.trouble("noting \(event): \(error)")
+            database.drop()
+        }
+    }
+
+    private func setLoggedOn(_ loggedOn: Bool) throws {
+        observer.loggedOn(loggedOn)
+        guard let record else { return }
+        try database.setLoggedOn(loggedOn, session: settings.sessionID, epoch: record.epoch)
+        askDue = 0
+    }
+
+    // MARK: Doubt
+
+    /// After a reset of the numbers nobody resends what the venue may have missed: what it has not acknowledged is asked about.
+    private func doubtRouted() throws {
+        for shard in 0..<AccountID.shardCount {
+            let routed = try database.silentOrders(shard: shard, routedBefore: .max, limit: 10_000)
+            try doubt(routed, shard: shard, reason: "sequence_reset")
+        }
+    }
+
+    /// Routed orders become UNKNOWN, by a commit under their shard's lock.
+    private func doubt(_ orders: [OrderID], shard: Int16, reason: String) throws {
+        if orders.isEmpty { return }
+        do {
+            let reads = try database.beginOrders(shard: shard, orders: orders)
+            var changes = reads.changes(at: now)
+            for var order in reads.orders.values where order.status == .routed {
+                guard case .changed(let type, _) = order.apply(.doubted(reason: reason), balances: &changes.balances, at: now) else { continue }
+                changes.update(order)
+                changes.tell(type, of: order)
+            }
+            try database.commit(changes)
+            observer.committed()
+        } catch {
+            database.rollback()
+            throw error
+        }
+    }
+
+    func close() {
+        do {
+            if let record { try database.releaseLease(session: settings.sessionID, epoch: record.epoch) }
+        } catch {
+            observer.trouble("releasing the lease: \(error)")
+        }
+        database.drop()
+    }
+}

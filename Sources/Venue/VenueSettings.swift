@@ -1,0 +1,57 @@
+/// How the venue is reached and spoken to.
+package struct VenueSettings: Sendable {
+    package var host: String
+    package var port: UInt16
+    package var senderCompID: String
+    package var targetCompID: String
+    package var heartbeatSeconds: Int
+    /// Names this router's run among the holders of the session's lease; random, so that a restarted router is another holder.
+    package var holder: String
+    /// How long a holder may speak without renewing, ms. A successor waits that long after a crash, so it is short; a renewal takes milliseconds.
+    package var leaseDuration: Int64 = 4_000
+    /// Renewed when this much of it has passed, ms.
+    package var leaseRenewal: Int64 = 1_000
+    /// The holder stops writing this long before the end, ms: for the difference between two clocks' rates and for bytes under way.
+    package var leaseMargin: Int64 = 1_000
+    /// Between two questions about the same UNKNOWN order, ms.
+    package var askInterval: Int64 = 5_000
+
+    /// The session's name in the database.
+    package var sessionID: String { "\(senderCompID)->\(targetCompID)" }
+
+    package init(host: String, port: UInt16, senderCompID: String, targetCompID: String, heartbeatSeconds: Int, holder: String) {
+        self.host = host
+        self.port = port
+        self.senderCompID = senderCompID
+        self.targetCompID = targetCompID
+        self.heartbeatSeconds = heartbeatSeconds
+        self.holder = holder
+    }
+}
+
+/// Where a leg stands: named so that tests can stop a router right there.
+package enum VenueStep: String, Sendable, CaseIterable {
+    /// Messages have their numbers, sent to the database with COMMIT; no answer was read.
+    case sendNumbered = "send-numbered"
+    /// Committed; the socket has not seen a byte.
+    case sendCommitted = "send-committed"
+    /// About to write to the socket, perhaps the middle of what is to be written.
+    case sendWriting = "send-writing"
+    /// Reports were read from the socket; nothing is committed.
+    case receiveRead = "receive-read"
+    case receiveCommitted = "receive-committed"
+}
+
+/// What the venue's session tells the program around it. Called on the session's thread; must not block.
+package struct VenueObserver: Sendable {
+    package var step: @Sendable (VenueStep) -> Void = { _ in }
+    /// Orders changed (routed, doubted): the streams may look.
+    package var committed: @Sendable () -> Void = {}
+    /// Reports were committed to the inbox: settle may look.
+    package var received: @Sendable () -> Void = {}
+    package var batch: @Sendable (_ leg: String, _ size: Int, _ took: Duration) -> Void = { _, _, _ in }
+    package var loggedOn: @Sendable (Bool) -> Void = { _ in }
+    package var trouble: @Sendable (_ what: String) -> Void = { _ in }
+
+    package init() {}
+}
