@@ -46,6 +46,7 @@ let package = Package(
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
         .testTarget(name: "WireTests", dependencies: ["Trading", "Wire"]),
         .testTarget(name: "IdentityTests", dependencies: ["Cryptography", "Trading", "Identity"]),
+        .testTarget(name: "StorageTests", dependencies: ["Postgres", "Trading", "Storage", "TestSupport"]),
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6]

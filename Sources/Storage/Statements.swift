@@ -62,8 +62,8 @@ package enum SQL {
     static let takeLease = Statement("take_lease")
     static let updateOrders = Statement("update_orders")
 
+    /// All of them but BEGIN, COMMIT and ROLLBACK, which a connection prepares by itself.
     package static let all: [Statement] = [
-        .begin, .commit, .rollback,
         advanceEvents, advanceSession, advanceShard, changeBalances, changeCredential, clearChallenge, deleteHalt,
         deleteOldEvents, deleteOldInbox, deleteOldSent, insertAccount, insertCredential, insertCredentialAudit,
         insertEntries, insertExecutions, insertHalt, insertInbox, insertKeys, insertLog, insertOperatorAudit,
