@@ -25,12 +25,14 @@ let package = Package(
         // MARK: Stations. They never import one another: they meet in committed rows.
 
         // MARK: Doors. How the outside reaches the stations, and the other side of each door.
+        .target(name: "ExchangeSimulator", dependencies: ["FIX", "Trading"]),
 
         // MARK: Programs. Composition only.
 
         // MARK: Tests. One target beside each target above, and two that see the whole.
         .testTarget(name: "FIXTests", dependencies: ["FIX"], exclude: ["Scripts"]),
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
+        .testTarget(name: "ExchangeSimulatorTests", dependencies: ["ExchangeSimulator", "FIX", "Trading"]),
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6]
