@@ -34,6 +34,7 @@ let package = Package(
         .target(name: "Venue", dependencies: ["FIX", "Postgres", "Storage", "Trading"]),
 
         // MARK: Doors. How the outside reaches the stations, and the other side of each door.
+        .target(name: "ExchangeSimulator", dependencies: ["FIX", "Trading"]),
 
         // MARK: Programs. Composition only.
 
@@ -46,6 +47,7 @@ let package = Package(
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
         .testTarget(name: "WireTests", dependencies: ["Trading", "Wire"]),
         .testTarget(name: "IdentityTests", dependencies: ["Cryptography", "Trading", "Identity"]),
+        .testTarget(name: "ExchangeSimulatorTests", dependencies: ["ExchangeSimulator", "FIX", "Trading"]),
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6]

@@ -48,7 +48,7 @@ extension SessionState {
 
     private mutating func wrongCompID(_ message: FIXMessage, _ number: Int, _ step: inout SessionStep) {
         if phase == .awaitingLogon { return end("wrong SenderCompID or TargetCompID", &step) }
-        let missing: Tag? = message.has(.senderCompID) ? (message.has(.targetCompID) ? nil : .targetCompID) : .senderCompID
+        let missing: FIXTag? = message.has(.senderCompID) ? (message.has(.targetCompID) ? nil : .targetCompID) : .senderCompID
         let reason = missing == nil ? SessionRejectReason.compIDProblem : SessionRejectReason.requiredTagMissing
         reject(message, number, tag: missing ?? .senderCompID, reason: reason, "wrong SenderCompID or TargetCompID", &step)
         if number == numbers.nextIn { numbers.nextIn += 1 }
@@ -171,7 +171,7 @@ extension SessionState {
         return true
     }
 
-    private mutating func inaccurate(_ message: FIXMessage, _ number: Int, _ tag: Tag, _ text: String, _ step: inout SessionStep) {
+    private mutating func inaccurate(_ message: FIXMessage, _ number: Int, _ tag: FIXTag, _ text: String, _ step: inout SessionStep) {
         reject(message, number, tag: tag, reason: SessionRejectReason.sendingTimeAccuracy, text, &step)
         fail(text, &step)
     }
@@ -192,7 +192,7 @@ extension SessionState {
     }
 
     /// Session Reject (3) of one message.
-    mutating func reject(_ message: FIXMessage, _ number: Int, tag: Tag?, reason: Int, _ text: String, _ step: inout SessionStep) {
+    mutating func reject(_ message: FIXMessage, _ number: Int, tag: FIXTag?, reason: Int, _ text: String, _ step: inout SessionStep) {
         var reject = FIXMessage(.reject)
         reject.append(.refSeqNum, number)
         if let tag { reject.append(.refTagID, tag.rawValue) }
