@@ -32,8 +32,13 @@ let package = Package(
         .target(name: "OrderDesk", dependencies: ["Postgres", "Quotes", "Storage", "Trading", "Wire"]),
         .target(name: "Identity", dependencies: ["Cryptography", "Trading"]),
         .target(name: "Venue", dependencies: ["FIX", "Postgres", "Storage", "Trading"]),
+        .target(name: "MarketData", dependencies: ["FIX", "Quotes", "Trading"]),
 
         // MARK: Doors. How the outside reaches the stations, and the other side of each door.
+        .target(
+            name: "Gateway",
+            dependencies: ["HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "Trading", "Wire"]
+        ),
         .target(name: "ExchangeSimulator", dependencies: ["FIX", "Trading"]),
 
         // MARK: Programs. Composition only.
@@ -48,6 +53,13 @@ let package = Package(
         .testTarget(name: "WireTests", dependencies: ["Trading", "Wire"]),
         .testTarget(name: "IdentityTests", dependencies: ["Cryptography", "Trading", "Identity"]),
         .testTarget(name: "ExchangeSimulatorTests", dependencies: ["ExchangeSimulator", "FIX", "Trading"]),
+        .testTarget(
+            name: "JourneyTests",
+            dependencies: [
+                "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "MarketData", "OrderDesk", "Postgres", "Quotes", "Storage", "TestSupport",
+                "Trading", "Venue", "Wire",
+            ]
+        ),
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6]
