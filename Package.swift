@@ -30,7 +30,7 @@ let package = Package(
 
         // MARK: Stations. They never import one another: they meet in committed rows.
         .target(name: "OrderDesk", dependencies: ["Postgres", "Quotes", "Storage", "Trading", "Wire"]),
-        .target(name: "Identity", dependencies: ["Cryptography", "Trading"]),
+        .target(name: "Identity", dependencies: ["Cryptography", "Postgres", "Storage", "Trading", "Wire"]),
         .target(name: "Venue", dependencies: ["FIX", "Postgres", "Storage", "Trading"]),
         .target(name: "MarketData", dependencies: ["FIX", "Quotes", "Trading"]),
 
@@ -59,6 +59,9 @@ let package = Package(
                 "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "MarketData", "OrderDesk", "Postgres", "Quotes", "Storage", "TestSupport",
                 "Trading", "Venue", "Wire",
             ]
+        .testTarget(
+            name: "IdentityTests",
+            dependencies: ["Cryptography", "Identity", "Postgres", "Storage", "TestSupport", "Trading", "Wire"]
         ),
         .testTarget(name: "TidyTests"),
     ],
