@@ -37,7 +37,7 @@ let package = Package(
         // MARK: Doors. How the outside reaches the stations, and the other side of each door.
         .target(
             name: "Gateway",
-            dependencies: ["HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "Trading", "Wire"]
+            dependencies: ["Cryptography", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "Trading", "Wire"]
         ),
         .target(name: "ExchangeSimulator", dependencies: ["FIX", "Trading"]),
 
@@ -51,7 +51,10 @@ let package = Package(
         .testTarget(name: "FIXTests", dependencies: ["FIX"], exclude: ["Scripts"]),
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
         .testTarget(name: "WireTests", dependencies: ["Trading", "Wire"]),
-        .testTarget(name: "IdentityTests", dependencies: ["Cryptography", "Trading", "Identity"]),
+        .testTarget(
+            name: "IdentityTests",
+            dependencies: ["Cryptography", "Identity", "Postgres", "Storage", "TestSupport", "Trading", "Wire"]
+        ),
         .testTarget(name: "ExchangeSimulatorTests", dependencies: ["ExchangeSimulator", "FIX", "Trading"]),
         .testTarget(
             name: "JourneyTests",
@@ -59,9 +62,6 @@ let package = Package(
                 "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "MarketData", "OrderDesk", "Postgres", "Quotes", "Storage", "TestSupport",
                 "Trading", "Venue", "Wire",
             ]
-        .testTarget(
-            name: "IdentityTests",
-            dependencies: ["Cryptography", "Identity", "Postgres", "Storage", "TestSupport", "Trading", "Wire"]
         ),
         .testTarget(name: "TidyTests"),
     ],

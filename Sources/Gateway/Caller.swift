@@ -81,11 +81,10 @@ extension APIHandler {
     }
 
     /// Reads from the database; a database that cannot be reached is no fault of the request.
-    func read<Value: Sendable>(_ body: @Sendable (Database) throws(PostgresError) -> Value) async throws -> Value {
+    func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         do {
             return try await api.readers.read(body)
-        } catch {
-            guard error.isTransient else { throw error }
+        } catch let error as PostgresError where error.isTransient {
             throw Problem(.busy, "The database cannot be reached at the moment. Try again.", retryAfterSeconds: 1)
         }
     }

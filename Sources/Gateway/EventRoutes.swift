@@ -58,7 +58,7 @@ extension APIHandler {
                 guard let last = events.last else { return }
                 try writer.send(
                     events.flatMap { event in
-                        frame(id: EventID(generation: generation, number: event.number), event: nil, data: OrderEvent(event).data)
+                        frame(id: EventID(generation: generation, number: event.number), event: nil, data: StreamedEvent(event).data)
                     })
                 after = last.number
                 try await writer.drained()
@@ -77,7 +77,7 @@ extension APIHandler {
     }
 }
 
-extension OrderEvent {
+extension StreamedEvent {
     init(_ record: EventRecord) {
         self.init(type: record.type, at: record.at, lastQuantity: record.lastQuantity, lastPrice: record.lastPrice, order: OrderView(record.order))
     }

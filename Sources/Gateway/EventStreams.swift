@@ -1,7 +1,7 @@
 package import Postgres
 package import Storage
 import Synchronization
-import Trading
+package import Trading
 
 /// publish: log to clients. One look a round at where the shards' logs end; when something is new, one query brings every waiting stream its next events.
 ///
@@ -43,7 +43,7 @@ package final class EventStreams: Sendable {
     }
 
     /// The account's next events after a number, at least one; empty when the stream is cancelled or the router ends.
-    func next(_ account: AccountID, after number: Int64) async -> [EventRecord] {
+    package func next(_ account: AccountID, after number: Int64) async -> [EventRecord] {
         let id = state.withLock { state in
             defer { state.nextWaiter += 1 }
             return state.nextWaiter

@@ -1,5 +1,6 @@
 import HTTPServer
 import OrderDesk
+import Storage
 import Wire
 
 /// For load balancers, orchestrators and Prometheus: no token, nothing secret.

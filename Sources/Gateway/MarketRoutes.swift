@@ -77,12 +77,10 @@ extension QuoteView {
     init(_ listing: Listing, halt: Halt?, freshness: Freshness, at now: Int64) {
         let age = listing.quote?.age(at: now)
         let isStale = age.map { $0 > freshness.maximumAge } ?? true
-        let (state, reason): (String, String?) =
-            if let halt { ("HALTED", halt.reason) } else if isStale {
-                ("STALE", age == nil ? "no data yet" : "the feed has not vouched for it for \(age ?? 0) ms")
-            } else { ("LIVE", nil) }
+        let state = halt != nil ? "HALTED" : isStale ? "STALE" : "LIVE"
+        let staleness = isStale ? age.map { "the feed has not vouched for it for \($0) ms" } ?? "no data yet" : nil
         self.init(
             symbol: listing.symbol, sequence: listing.quote?.sequence ?? 0, bid: listing.quote?.bid, ask: listing.quote?.ask,
-            last: listing.quote?.last, asOf: listing.quote?.vouchedAt ?? 0, ageMilliseconds: age ?? 0, state: state, reason: reason)
+            last: listing.quote?.last, asOf: listing.quote?.vouchedAt ?? 0, ageMilliseconds: age ?? 0, state: state, reason: halt?.reason ?? staleness)
     }
 }

@@ -1,3 +1,4 @@
+import Cryptography
 import HTTPServer
 import Identity
 import OrderDesk
@@ -24,8 +25,8 @@ extension APIHandler {
         let credential = try await verifiedCredential(of: order, at: call.receivedAt)
         let submission = Submission(
             account: account, key: order.key,
-            orderID: OrderID(key: order.key, digest: digest(SignedForm.orderIdentityText(account: account, key: order.key))),
-            terms: order.terms, fingerprint: digest(SignedForm.fingerprintText(order)), credentialID: credential,
+            orderID: OrderID(key: order.key, digest: sha256(SignedForm.orderIdentityText(account: account, key: order.key))),
+            terms: order.terms, fingerprint: sha256(SignedForm.fingerprintText(order)), credentialID: credential,
             clientTimestamp: order.clientTimestamp, quoteReference: order.quoteReference, receivedAt: call.receivedAt)
         call.orderID = submission.orderID
         let begun = ContinuousClock.now
@@ -36,15 +37,10 @@ extension APIHandler {
 
     /// The credential whose signature over the signed form verifies (row 4).
     private func verifiedCredential(of order: PlaceOrderRequest, at now: Int64) async throws -> String {
-        switch await api.credentials.verify(
+        let verdict = await api.credentials.verify(
             account: order.account, credentialID: order.credentialID, signature: order.signature, form: SignedForm.order(order), now: now)
-        {
-        case .verified(let credentialID): return credentialID
-        case .refused(.credentialUnknown): throw Problem(.credentialUnknown, "The account has no credential that this signature could be of. Pair the device.")
-        case .refused(.signatureInvalid):
-            throw Problem(.signatureInvalid, "The signature does not verify over the signed form of this order. Sign exactly what is sent.")
-        case .unavailable: throw Problem(.busy, "Credentials cannot be read at the moment. Send the same request again.", retryAfterSeconds: 1)
-        }
+        guard case .verified(let credentialID) = verdict else { throw verdict.problem ?? Self.busy }
+        return credentialID
     }
 
     private func answer(_ verdict: Verdict, to key: IdempotencyKey, _ call: inout Call) throws -> HTTPResponse {

@@ -26,9 +26,7 @@ package final class Readers: Sendable {
     }
 
     /// Runs `body` on the connection with the fewest callers. A connection that was lost is opened again, once: reads may be repeated.
-    package func read<Value: Sendable>(
-        _ body: @Sendable (Database) throws(PostgresError) -> Value
-    ) async throws(PostgresError) -> Value {
+    package func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         let index = waiting.withLock { waiting in
             let index = waiting.indices.min { waiting[$0] < waiting[$1] } ?? 0
             waiting[index] += 1
@@ -36,11 +34,10 @@ package final class Readers: Sendable {
         }
         defer { waiting.withLock { $0[index] -= 1 } }
         let reader = readers[index]
-        return try await reader.thread.run { () throws(PostgresError) -> Value in
-            do throws(PostgresError) {
+        return try await reader.thread.run {
+            do {
                 return try body(reader.database)
-            } catch {
-                guard error.isTransient else { throw error }
+            } catch let error as PostgresError where error.isTransient {
                 reader.database.drop()
                 return try body(reader.database)
             }

@@ -20,6 +20,7 @@ final class Circle: Sendable {
     static let now: @Sendable () -> Int64 = { SessionClock.system.wall() }
 
     let database: TestDatabase
+    let options: PostgresOptions
     let venue: SimulatedVenue
     let queue = OrderQueue(capacity: 4_096, batchCap: 256)
     let streams: EventStreams
@@ -31,10 +32,11 @@ final class Circle: Sendable {
 
     init(venue: SimulatedVenue.Configuration = Circle.frozenVenue, database given: TestDatabase? = nil) throws {
         database = try given ?? TestDatabase()
+        options = try database.options
         self.venue = try SimulatedVenue(venue, log: { _ in })
         venuePort = try self.venue.start()
-        streams = EventStreams(database: database.options, signal: streamSignal, trouble: { print("streams: \($0)") })
-        readers = Readers(database.options, count: 1)
+        streams = EventStreams(database: options, signal: streamSignal, trouble: { print("streams: \($0)") })
+        readers = Readers(options, count: 1)
     }
 
     static var frozenVenue: SimulatedVenue.Configuration {
@@ -73,7 +75,7 @@ final class Circle: Sendable {
     }
 
     private func stations() -> [@Sendable () async throws -> Void] {
-        let options = database.options
+        let options = options
         var settings = VenueSettings(
             host: "127.0.0.1", port: venuePort, senderCompID: "ORDERS", targetCompID: "EXCH", heartbeatSeconds: 30, holder: UUID().uuidString)
         settings.leaseDuration = 3_000
@@ -125,7 +127,7 @@ final class Circle: Sendable {
     func account(_ name: String, cash: Int64, positions: [(String, Int64)] = []) async throws -> AccountID {
         let account = AccountID(name)!
         let shares = positions.map { (symbol: Symbol($0.0)!, shares: Amount(whole: $0.1)!, cost: Amount.zero) }
-        _ = try await readers.read { database throws(PostgresError) in
+        _ = try await readers.read { database in
             _ = try database.createAccount(account, cash: Amount(whole: cash)!, positions: shares, by: "test", at: Circle.now())
             return try database.changeCredentials(of: account, by: "test", at: Circle.now()) { _ in
                 ((), [.create(CredentialRecord(id: "cred_test", account: account, alias: "test", publicKeySPKI: [1], state: .active, createdAt: 0), audit: "enrolled")])
@@ -137,7 +139,7 @@ final class Circle: Sendable {
     /// Waits until the venue's session is up and the symbol has a price.
     func ready(_ symbol: String = "NVDA") async throws {
         for _ in 0..<2_000 {
-            let isUp = try await readers.read { database throws(PostgresError) in try database.venueIsUp("ORDERS->EXCH") }
+            let isUp = try await readers.read { database in try database.venueIsUp("ORDERS->EXCH") }
             if isUp, board.listing(of: Symbol(symbol)!)?.quote != nil { return }
             try await Task.sleep(for: .milliseconds(5))
         }
