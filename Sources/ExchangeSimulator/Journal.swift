@@ -37,9 +37,15 @@ final class Journal {
 
     private init(_ file: FileHandle) { self.file = file }
 
-    deinit {
-        // The lock and the descriptor go with the handle; there is nothing left to flush.
-        try? file.close()
+    /// Lets go of the file and its lock now; nothing can be written afterwards. Without it they go with the last owner.
+    func close() throws(SimulatorError) {
+        guard failure == nil else { return }
+        failure = SimulatorError(code: .journalUnusable, operation: "write the journal", message: "it is closed")
+        do {
+            try file.close()
+        } catch {
+            throw SimulatorError(code: .journalUnusable, operation: "close the journal", message: String(describing: error))
+        }
     }
 
     /// Writes one record. After a failure nothing is written any more: what is in memory is ahead of the file.

@@ -80,6 +80,8 @@ package final class SimulatedVenue: Sendable {
             group.cancelAll()
             try await group.waitForAll()
         }
+        // No session lives any more: whoever starts on the same directory next finds it free.
+        try books.with { try $0.close() }
     }
 
     package func stop() { acceptor.stop() }

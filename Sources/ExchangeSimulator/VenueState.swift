@@ -235,6 +235,9 @@ struct VenueState {
         if !durable.isEmpty { try journal.append(JournalEntry.encode(durable)) }
     }
 
+    /// The venue has ended: its directory is free for the next one.
+    func close() throws(SimulatorError) { try journal?.close() }
+
     private mutating func restore(_ entry: JournalEntry) {
         switch entry {
         case .numbers(let party, let numbers): parties[party, default: Party()].numbers = numbers

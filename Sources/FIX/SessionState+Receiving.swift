@@ -22,7 +22,8 @@ extension SessionState {
             wrongCompID(message, number, &step)
             return step
         }
-        if message.type == .logon, phase == .awaitingLogon || message.flag(.resetSeqNumFlag) == true {
+        let resets = message.flag(.resetSeqNumFlag) == true && message.flag(.possDupFlag) != true
+        if message.type == .logon, phase == .awaitingLogon || resets {
             receivedLogon(message, number, &step)
         } else if message.type == .sequenceReset, message.flag(.gapFillFlag) != true {
             receivedReset(message, number, &step)
@@ -191,8 +192,9 @@ extension SessionState {
         end(message.string(.text) ?? "the counterparty logged out", &step)
     }
 
-    /// Session Reject (3) of one message.
+    /// Session Reject (3) of one message. A Reject is never rejected: two sides that do not understand one another would go on for ever.
     mutating func reject(_ message: FIXMessage, _ number: Int, tag: FIXTag?, reason: Int, _ text: String, _ step: inout SessionStep) {
+        guard message.type != .reject else { return }
         var reject = FIXMessage(.reject)
         reject.append(.refSeqNum, number)
         if let tag { reject.append(.refTagID, tag.rawValue) }

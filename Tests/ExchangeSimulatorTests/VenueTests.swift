@@ -200,7 +200,8 @@ private func trade(
         let client = Client()
         let lines = Mutex<[String]>([])
         client.state.withLock { $0.outbox = [order("a"), order("a", resend: true), order("a")] }
-        try await trade(client, log: { line in lines.withLock { $0.append(line) } }) { venue, _ in
+        let log: @Sendable (String) -> Void = { line in lines.withLock { $0.append(line) } }
+        try await trade(client, log: log) { venue, _ in
             await client.wait { $0.received.count >= 4 }
             #expect(client.told == ["0 a", "F a", "I a", "8 a"])
             #expect(venue.doubles == ["a"])
