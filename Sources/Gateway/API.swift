@@ -28,10 +28,21 @@ package struct API: Sendable {
     package let runID: String
 
     package init(
-        tokens: TokenVerifier, credentials: CredentialBook, enrolment: Enrolment, queue: OrderQueue, readers: Readers, streams: EventStreams,
-        quotes: any QuoteSource, freshness: Freshness, accountLimits: RateLimits, addressLimits: RateLimits, metrics: Metrics,
-        readiness: @escaping @Sendable () async -> Readiness, answered: @escaping @Sendable (AnsweredRequest) -> Void,
-        now: @escaping @Sendable () -> Int64, runID: String
+        tokens: TokenVerifier,
+        credentials: CredentialBook,
+        enrolment: Enrolment,
+        queue: OrderQueue,
+        readers: Readers,
+        streams: EventStreams,
+        quotes: any QuoteSource,
+        freshness: Freshness,
+        accountLimits: RateLimits,
+        addressLimits: RateLimits,
+        metrics: Metrics,
+        readiness: @escaping @Sendable () async -> Readiness,
+        answered: @escaping @Sendable (AnsweredRequest) -> Void,
+        now: @escaping @Sendable () -> Int64,
+        runID: String
     ) {
         self.tokens = tokens
         self.credentials = credentials
@@ -124,8 +135,17 @@ package struct APIHandler: HTTPHandler {
         if let code = call.code { api.metrics.count("order_router_problems_total", [("code", code)]) }
         api.answered(
             AnsweredRequest(
-                requestID: requestID, method: call.request.method.rawValue, path: call.request.path, peer: call.request.peerAddress,
-                status: response.status, code: call.code, account: call.account?.text, orderID: call.orderID?.text, took: took))
+                requestID: requestID,
+                method: call.request.method.rawValue,
+                path: call.request.path,
+                peer: call.request.peerAddress,
+                status: response.status,
+                code: call.code,
+                account: call.account?.text,
+                orderID: call.orderID?.text,
+                took: took
+            )
+        )
     }
 
     private static func segments(of path: String) -> [String] {
@@ -182,7 +202,10 @@ package struct APIHandler: HTTPHandler {
 extension HTTPResponse {
     init(_ problem: Problem, at now: Int64) {
         self.init(
-            status: problem.status, headers: problem.headers.map { ($0.name, $0.value) }, body: .bytes(problem.body(serverTime: now)))
+            status: problem.status,
+            headers: problem.headers.map { ($0.name, $0.value) },
+            body: .bytes(problem.body(serverTime: now))
+        )
     }
 
     init(json body: [UInt8], status: Int = 200) {

@@ -64,7 +64,6 @@ package enum SQL {
     static let updateOrders = Statement("update_orders")
 
     package static let all: [Statement] = [
-        .begin, .commit, .rollback,
         accountOfCredential,
         advanceEvents, advanceSession, advanceShard, changeBalances, changeCredential, clearChallenge, deleteHalt,
         deleteOldEvents, deleteOldInbox, deleteOldSent, insertAccount, insertCredential, insertCredentialAudit,
