@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test func `sets what its options ask for`() throws {
-        var options = PostgresOptions(url: try TestServer.url)
+        var options = try TestServer.options()
         options.settings = ["plan_cache_mode": "force_generic_plan", "search_path": "pg_temp, public"]
         options.applicationName = "a test's name"
         let connection = try PostgresConnection(options)

@@ -22,7 +22,7 @@ import Testing
     }
 
     private func connect() throws -> PostgresConnection {
-        try PostgresConnection(PostgresOptions(url: cluster.url(database: "app")))
+        try PostgresConnection(TestServer.options(url: cluster.url(database: "app")))
     }
 
     private func processNumber() throws -> Int32 {
