@@ -118,15 +118,18 @@ import Testing
 
     @Test func `of several hosts give each its own time`() throws {
         let silent = try SilentServer()
-        let host = try TestServer.connect().server.split(separator: ":")[0]
-        var options = TestServer.options(url: try PostgresOptions.url(TestServer.url, replacing: ["host": "\(silent.host),\(host)"]))
+        let address = try #require(TestServer.connect().server.wholeMatch(of: /(.+):(\d+)\/[^\/]*/))
+        let (host, port) = (address.1, address.2)
+        var options = TestServer.options(
+            url: try PostgresOptions.url(TestServer.url, replacing: ["host": "\(silent.host),\(host)", "port": "5432,\(port)"])
+        )
         options.firstHost = 1
         #expect(try PostgresConnection(options).hostIndex == 1)
         options.firstHost = 0
         options.connectTimeout = .seconds(2)
         #expect(try PostgresConnection(options).hostIndex == 1)
 
-        options.url = try PostgresOptions.url(TestServer.url, replacing: ["host": silent.host])
+        options.url = try PostgresOptions.url(TestServer.url, replacing: ["host": silent.host, "port": "5432"])
         options.connectTimeout = .milliseconds(100)
         let error = #expect(throws: PostgresError.self) { try PostgresConnection(options) }
         #expect(error?.code == .connectionFailed)
