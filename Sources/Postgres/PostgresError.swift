@@ -13,6 +13,10 @@ package struct PostgresError: Error, Sendable, Equatable, CustomStringConvertibl
         case protocolViolation
         /// The commit did not wait for its synchronous standby: it holds on the primary alone and a failover may lose it.
         case notDurable
+        /// The migration files and the database do not fit together, or a file is not what it must be.
+        case migrationsInvalid
+        /// A private cluster could not be made, started or stopped.
+        case clusterFailed
     }
 
     package let code: Code
@@ -25,6 +29,8 @@ package struct PostgresError: Error, Sendable, Equatable, CustomStringConvertibl
     package let constraint: String?
     /// The place of the failed statement in its pipeline, from 0.
     package let statementIndex: Int?
+    /// Where in its SQL text the statement is wrong, in characters from 1.
+    package let position: Int?
 
     package init(
         code: Code,
@@ -32,7 +38,8 @@ package struct PostgresError: Error, Sendable, Equatable, CustomStringConvertibl
         message: String,
         sqlState: String? = nil,
         constraint: String? = nil,
-        statementIndex: Int? = nil
+        statementIndex: Int? = nil,
+        position: Int? = nil
     ) {
         self.code = code
         self.operation = operation
@@ -40,6 +47,7 @@ package struct PostgresError: Error, Sendable, Equatable, CustomStringConvertibl
         self.sqlState = sqlState
         self.constraint = constraint
         self.statementIndex = statementIndex
+        self.position = position
     }
 
     /// True where the same work, begun again from its first statement, may succeed: a serialization conflict, a deadlock, a server
@@ -48,7 +56,7 @@ package struct PostgresError: Error, Sendable, Equatable, CustomStringConvertibl
     package var isTransient: Bool {
         switch code {
         case .connectionFailed, .connectionLost, .timedOut: true
-        case .protocolViolation, .notDurable: false
+        case .protocolViolation, .notDurable, .migrationsInvalid, .clusterFailed: false
         case .server: Self.isTransient(sqlState: sqlState ?? "")
         }
     }
@@ -57,7 +65,7 @@ package struct PostgresError: Error, Sendable, Equatable, CustomStringConvertibl
     package var isOutcomeUnknown: Bool {
         switch code {
         case .connectionLost, .timedOut, .notDurable, .protocolViolation: true
-        case .connectionFailed: false
+        case .connectionFailed, .migrationsInvalid, .clusterFailed: false
         case .server: sqlState == "40003" || sqlState == "08007"
         }
     }

@@ -29,6 +29,15 @@ package struct PostgresOptions: Sendable {
         return copy
     }
 
+    /// The same URL as a connection string with other values, for example `["dbname": "postgres"]`.
+    package static func url(_ url: String, replacing values: [String: String]) throws(PostgresError) -> String {
+        let merged = try PostgresOptions(url: url).parsed().merging(values) { _, new in new }
+        return merged.sorted { $0.key < $1.key }.map { key, value in
+            let escaped = value.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
+            return "\(key)='\(escaped)'"
+        }.joined(separator: " ")
+    }
+
     /// Keepalives that find a dead peer within half a minute, for connections that wait; `tcp_user_timeout` (ms) bounds unacknowledged
     /// sends. All yield to the URL.
     private static let transportDefaults = [

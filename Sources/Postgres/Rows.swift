@@ -111,7 +111,7 @@ package final class Rows: @unchecked Sendable {
 
     /// The error that the server (or libpq, when the connection broke) put in place of a result.
     func error(isLost: Bool, statementIndex: Int? = nil) -> PostgresError {
-        // Codes of postgres_ext.h: M primary message, D detail, C SQLSTATE, n constraint.
+        // Codes of postgres_ext.h: M primary message, D detail, C SQLSTATE, n constraint, P position.
         let message: String
         if let primary = field("M") {
             message = field("D").map { "\(primary) (\($0))" } ?? primary
@@ -124,7 +124,8 @@ package final class Rows: @unchecked Sendable {
             message: message,
             sqlState: field("C"),
             constraint: field("n"),
-            statementIndex: statementIndex
+            statementIndex: statementIndex,
+            position: field("P").flatMap { Int($0) }
         )
     }
 }

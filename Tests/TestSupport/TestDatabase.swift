@@ -1,0 +1,84 @@
+import Foundation
+package import Postgres
+import Synchronization
+
+/// A fresh database for one test, with all migrations applied, dropped when the test lets go of it.
+package final class TestDatabase: Sendable {
+    package let name: String
+    package let url: String
+
+    /// The folder `migrations` of this package.
+    package static let migrations = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "migrations").path
+
+    /// The template of each folder of migrations that this process has used; nil: the folder does not exist.
+    private static let templates = Mutex<[String: String]>([:])
+
+    /// Copying a template takes some 50 ms; on a loaded machine much longer.
+    private static let deadline: Duration = .seconds(60)
+
+    /// - Parameter migrations: without such a folder the database is empty.
+    package init(migrations: String = TestDatabase.migrations) throws {
+        let template = try Self.template(for: migrations)
+        name = Self.newName("test")
+        url = try PostgresOptions.url(TestServer.url, replacing: ["dbname": name])
+        try TestServer.connect().execute("CREATE DATABASE \(name) TEMPLATE \(template)", within: Self.deadline)
+    }
+
+    deinit {
+        do {
+            try drop()
+        } catch {
+            print("The database \(name) could not be dropped: \(error)")
+        }
+    }
+
+    package var options: PostgresOptions {
+        get throws { try TestServer.options(database: name) }
+    }
+
+    package func connect() throws -> PostgresConnection {
+        try PostgresConnection(options)
+    }
+
+    /// Ends its sessions and drops it; does nothing the second time.
+    package func drop() throws {
+        try TestServer.connect().execute("DROP DATABASE IF EXISTS \(name) WITH (FORCE)", within: Self.deadline)
+    }
+
+    private static func template(for migrations: String) throws -> String {
+        guard FileManager.default.fileExists(atPath: migrations) else { return "template0" }
+        return try templates.withLock { templates in
+            if let made = templates[migrations] { return made }
+            let name = newName("template")
+            let server = try TestServer.connect()
+            try server.execute("CREATE DATABASE \(name) TEMPLATE template0", within: deadline)
+            let connection = try PostgresConnection(TestServer.options(database: name))
+            _ = try Migrator(directory: migrations).migrate(connection)
+            connection.close()
+            dropAtExit(name)
+            templates[migrations] = name
+            return name
+        }
+    }
+
+    private static func newName(_ kind: String) -> String {
+        "order_router_\(kind)_\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
+    }
+
+    private static let leftovers = Mutex<[String]>([])
+
+    private static func dropAtExit(_ name: String) {
+        let isFirst = leftovers.withLock { leftovers in
+            leftovers.append(name)
+            return leftovers.count == 1
+        }
+        guard isFirst else { return }
+        atexit {
+            // At the end of the process there is nobody to tell; a server of our own ends with us anyway.
+            for name in TestDatabase.leftovers.withLock({ $0 }) {
+                _ = try? TestServer.connect().execute("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+            }
+        }
+    }
+}
