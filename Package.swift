@@ -7,6 +7,7 @@ import PackageDescription
 
 let package = Package(
     name: "order-router",
+    products: [.executable(name: "order-router", targets: ["OrderRouter"])],
     targets: [
         // MARK: C libraries. A module map and a shim header each, nothing else.
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
@@ -36,6 +37,10 @@ let package = Package(
         // MARK: Doors. How the outside reaches the stations, and the other side of each door.
 
         // MARK: Programs. Composition only.
+        .executableTarget(
+            name: "OrderRouter",
+            dependencies: ["Cryptography", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "Trading", "Venue", "Wire"]
+        ),
 
         // MARK: Tests. One target beside each target above, and two that see the whole.
         .target(name: "TestSupport", dependencies: ["Postgres"], path: "Tests/TestSupport"),
@@ -46,6 +51,7 @@ let package = Package(
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
         .testTarget(name: "WireTests", dependencies: ["Trading", "Wire"]),
         .testTarget(name: "IdentityTests", dependencies: ["Cryptography", "Trading", "Identity"]),
+        .testTarget(name: "OrderRouterTests", dependencies: ["Cryptography", "Postgres", "Storage", "TestSupport", "Trading", "Wire", "OrderRouter"]),
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6]
