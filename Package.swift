@@ -31,7 +31,7 @@ let package = Package(
 
         // MARK: Stations. They never import one another: they meet in committed rows.
         .target(name: "OrderDesk", dependencies: ["Postgres", "Quotes", "Storage", "Trading", "Wire"]),
-        .target(name: "Identity", dependencies: ["Cryptography", "Trading"]),
+        .target(name: "Identity", dependencies: ["Cryptography", "Postgres", "Storage", "Trading", "Wire"]),
         .target(name: "Venue", dependencies: ["FIX", "Postgres", "Storage", "Trading"]),
 
         // MARK: Doors. How the outside reaches the stations, and the other side of each door.
@@ -52,6 +52,10 @@ let package = Package(
         .testTarget(name: "WireTests", dependencies: ["Trading", "Wire"]),
         .testTarget(name: "IdentityTests", dependencies: ["Cryptography", "Trading", "Identity"]),
         .testTarget(name: "OrderRouterTests", dependencies: ["Cryptography", "Postgres", "Storage", "TestSupport", "Trading", "Wire", "OrderRouter"]),
+        .testTarget(
+            name: "IdentityTests",
+            dependencies: ["Cryptography", "Identity", "Postgres", "Storage", "TestSupport", "Trading", "Wire"]
+        ),
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6]

@@ -2,6 +2,7 @@ package import Postgres
 
 /// Every statement of this room, one `.sql` file each. Prepared on every connection at its start, so that a broken statement stops the start, not a trade.
 package enum SQL {
+    static let accountOfCredential = Statement("account_of_credential")
     static let advanceEvents = Statement("advance_events")
     static let advanceSession = Statement("advance_session")
     static let advanceShard = Statement("advance_shard")
@@ -64,6 +65,7 @@ package enum SQL {
 
     package static let all: [Statement] = [
         .begin, .commit, .rollback,
+        accountOfCredential,
         advanceEvents, advanceSession, advanceShard, changeBalances, changeCredential, clearChallenge, deleteHalt,
         deleteOldEvents, deleteOldInbox, deleteOldSent, insertAccount, insertCredential, insertCredentialAudit,
         insertEntries, insertExecutions, insertHalt, insertInbox, insertKeys, insertLog, insertOperatorAudit,
