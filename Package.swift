@@ -50,11 +50,16 @@ let package = Package(
         .testTarget(name: "FIXTests", dependencies: ["FIX"], exclude: ["Scripts"]),
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
         .testTarget(name: "WireTests", dependencies: ["Trading", "Wire"]),
-        .testTarget(name: "IdentityTests", dependencies: ["Cryptography", "Trading", "Identity"]),
-        .testTarget(name: "OrderRouterTests", dependencies: ["Cryptography", "Postgres", "Storage", "TestSupport", "Trading", "Wire", "OrderRouter"]),
         .testTarget(
             name: "IdentityTests",
             dependencies: ["Cryptography", "Identity", "Postgres", "Storage", "TestSupport", "Trading", "Wire"]
+        ),
+        .testTarget(
+            name: "OrderRouterTests",
+            dependencies: [
+                "Cryptography", "FIX", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "TestSupport", "Trading", "Venue", "Wire",
+                "OrderRouter",
+            ]
         ),
         .testTarget(name: "TidyTests"),
     ],

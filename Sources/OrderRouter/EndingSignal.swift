@@ -49,7 +49,7 @@ func withEndingSignals(_ body: (EndingSignal) async throws -> Void) async throws
     let ending = EndingSignal()
     let sources = [SIGTERM, SIGINT, SIGHUP].map { number in
         // The source sees a signal only if its default does not end the process first.
-        unsafe _ = signal(number, SIG_IGN)
+        _ = signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
         source.setEventHandler { ending.come() }
         source.activate()

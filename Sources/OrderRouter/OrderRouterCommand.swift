@@ -9,13 +9,13 @@ import Postgres
 @main
 enum OrderRouterCommand {
     static let all: [Command] = [
-        .serve, .migrate, .demo, .verifyLedger, .accountCreate, .accountShow, .credentialEnrol, .credentialList, .credentialInvalidate,
+        .serve, .migrate, .verifyLedger, .accountCreate, .accountShow, .credentialEnrol, .credentialList, .credentialInvalidate,
         .tokenIssue, .sign, .halt, .resume, .halts,
     ]
 
     static func main() async {
         // A reader that goes away is an error of that write, not the end of the program.
-        unsafe _ = signal(SIGPIPE, SIG_IGN)
+        _ = signal(SIGPIPE, SIG_IGN)
         exit(await run(Array(CommandLine.arguments.dropFirst())).rawValue)
     }
 

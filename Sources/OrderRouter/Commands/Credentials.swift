@@ -1,8 +1,11 @@
 import Cryptography
 import Foundation
+import Identity
 import Postgres
 import Storage
+import Synchronization
 import Trading
+import Wire
 
 extension Command {
     private static let accountFlag = Flag("account", "account", .required, "The account whose device it is.")
@@ -21,11 +24,23 @@ extension Command {
     ) { arguments in
         let id = try account(arguments, "account")
         let key = try PublicKeyFile.read(try arguments.required("public-key", "a file") { $0 })
-        let database = try Database(PostgresOptions(url: arguments.setting("database-url", \.databaseURL)))
+        let options = try PostgresOptions(url: arguments.setting("database-url", \.databaseURL))
         let alias = arguments.value("alias") ?? "enrolled by \(operatorName(arguments))"
-        let credential = try Enrolling.enrol(key, alias: alias, for: id, in: database, by: operatorName(arguments), at: Date.nowMilliseconds)
+        let credential = try await enrol(key, alias: alias, for: id, in: options, by: operatorName(arguments))
         print(credential)
         return .ok
+    }
+
+    /// - Returns: the id of the new credential, ACTIVE from the start.
+    static func enrol(_ key: P256PublicKey, alias: String, for account: AccountID, in database: PostgresOptions, by whom: String) async throws -> String {
+        let trouble = Mutex<[String]>([])
+        let enrolment = Enrolment(database: database, book: nil) { text in trouble.withLock { $0.append(text) } }
+        do {
+            return try await enrolment.enrol(account, alias: alias, spki: key.spki, by: whom, now: Date.nowMilliseconds).credentialID
+        } catch {
+            let why = ([error.detail] + trouble.withLock { $0 }).joined(separator: " ")
+            throw CommandFailure(why, error.code == .busy ? .databaseUnreachable : .failed)
+        }
     }
 
     static let credentialList = Command(

@@ -5,7 +5,7 @@ extension Command {
     static let verifyLedger = Command(
         "verify-ledger",
         "Proves what the ledger promises, on what is committed at one moment; runs beside live routers. Exits with 1 and the offending rows if anything does not hold.",
-        flags: [.init("limit", "n", .optional, "Offending rows shown for each check at most; 20 without it.")],
+        flags: [Command.Flag("limit", "n", .optional, "Offending rows shown for each check at most; 20 without it.")],
         settings: Setting.named("database-url")
     ) { arguments in
         let limit = try arguments.parsed("limit", "a whole number from 1 to 100000", ValueKind<Int>.number(1...100_000).parse) ?? 20
