@@ -35,6 +35,7 @@ let package = Package(
         .target(name: "Venue", dependencies: ["FIX", "Postgres", "Storage", "Trading"]),
 
         // MARK: Doors. How the outside reaches the stations, and the other side of each door.
+        .target(name: "ExchangeSimulator", dependencies: ["FIX", "Trading"]),
 
         // MARK: Programs. Composition only.
         .executableTarget(
@@ -61,6 +62,7 @@ let package = Package(
                 "OrderRouter",
             ]
         ),
+        .testTarget(name: "ExchangeSimulatorTests", dependencies: ["ExchangeSimulator", "FIX", "Trading"]),
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6]
