@@ -33,8 +33,13 @@ let package = Package(
         .target(name: "OrderDesk", dependencies: ["Postgres", "Quotes", "Storage", "Trading", "Wire"]),
         .target(name: "Identity", dependencies: ["Cryptography", "Postgres", "Storage", "Trading", "Wire"]),
         .target(name: "Venue", dependencies: ["FIX", "Postgres", "Storage", "Trading"]),
+        .target(name: "MarketData", dependencies: ["FIX", "Quotes", "Trading"]),
 
         // MARK: Doors. How the outside reaches the stations, and the other side of each door.
+        .target(
+            name: "Gateway",
+            dependencies: ["Cryptography", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "Trading", "Wire"]
+        ),
         .target(name: "ExchangeSimulator", dependencies: ["FIX", "Trading"]),
 
         // MARK: Programs. Composition only.
@@ -63,6 +68,13 @@ let package = Package(
             ]
         ),
         .testTarget(name: "ExchangeSimulatorTests", dependencies: ["ExchangeSimulator", "FIX", "Trading"]),
+        .testTarget(
+            name: "JourneyTests",
+            dependencies: [
+                "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "MarketData", "OrderDesk", "Postgres", "Quotes", "Storage", "TestSupport",
+                "Trading", "Venue", "Wire",
+            ]
+        ),
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6]
