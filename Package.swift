@@ -7,6 +7,7 @@ import PackageDescription
 
 let package = Package(
     name: "order-router",
+    products: [.executable(name: "order-router", targets: ["OrderRouter"])],
     targets: [
         // MARK: C libraries. A module map and a shim header each, nothing else.
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
@@ -42,6 +43,10 @@ let package = Package(
         .target(name: "ExchangeSimulator", dependencies: ["FIX", "Trading"]),
 
         // MARK: Programs. Composition only.
+        .executableTarget(
+            name: "OrderRouter",
+            dependencies: ["Cryptography", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "Trading", "Venue", "Wire"]
+        ),
 
         // MARK: Tests. One target beside each target above, and two that see the whole.
         .target(name: "TestSupport", dependencies: ["Postgres"], path: "Tests/TestSupport"),
@@ -54,6 +59,13 @@ let package = Package(
         .testTarget(
             name: "IdentityTests",
             dependencies: ["Cryptography", "Identity", "Postgres", "Storage", "TestSupport", "Trading", "Wire"]
+        ),
+        .testTarget(
+            name: "OrderRouterTests",
+            dependencies: [
+                "Cryptography", "FIX", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "TestSupport", "Trading", "Venue", "Wire",
+                "OrderRouter",
+            ]
         ),
         .testTarget(name: "ExchangeSimulatorTests", dependencies: ["ExchangeSimulator", "FIX", "Trading"]),
         .testTarget(
