@@ -45,7 +45,10 @@ let package = Package(
         // MARK: Programs. Composition only.
         .executableTarget(
             name: "OrderRouter",
-            dependencies: ["Cryptography", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "Trading", "Venue", "Wire"]
+            dependencies: [
+                "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "HTTPServer", "Identity", "MarketData", "OrderDesk", "Postgres", "Quotes",
+                "Storage", "Trading", "Venue", "Wire",
+            ]
         ),
 
         // MARK: Tests. One target beside each target above, and two that see the whole.
@@ -63,7 +66,8 @@ let package = Package(
         .testTarget(
             name: "OrderRouterTests",
             dependencies: [
-                "Cryptography", "FIX", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "TestSupport", "Trading", "Venue", "Wire",
+                "Cryptography", "FIX", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "TestSupport", "Trading", "Venue",
+                "Wire",
                 "OrderRouter",
             ]
         ),

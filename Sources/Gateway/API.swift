@@ -20,6 +20,8 @@ package struct API: Sendable {
     package let addressLimits: RateLimits
     package let metrics: Metrics
     package let readiness: @Sendable () async -> Readiness
+    /// Sets the gauges that are only looked at when somebody asks for metrics.
+    package let gauges: @Sendable () -> Void
     /// Told of each answered request, for the log.
     package let answered: @Sendable (AnsweredRequest) -> Void
     /// Milliseconds since the epoch.
@@ -40,6 +42,7 @@ package struct API: Sendable {
         addressLimits: RateLimits,
         metrics: Metrics,
         readiness: @escaping @Sendable () async -> Readiness,
+        gauges: @escaping @Sendable () -> Void,
         answered: @escaping @Sendable (AnsweredRequest) -> Void,
         now: @escaping @Sendable () -> Int64,
         runID: String
@@ -56,6 +59,7 @@ package struct API: Sendable {
         self.addressLimits = addressLimits
         self.metrics = metrics
         self.readiness = readiness
+        self.gauges = gauges
         self.answered = answered
         self.now = now
         self.runID = runID
@@ -200,6 +204,18 @@ package struct APIHandler: HTTPHandler {
 }
 
 extension HTTPResponse {
+    /// What the server itself refuses (framing, sizes, time-outs) in the form of every other problem.
+    package static func refused(_ status: Int, _ detail: String, at now: Int64) -> HTTPResponse {
+        let code: ErrorCode =
+            switch status {
+            case 413: .payloadTooLarge
+            case 500: .internalError
+            case 503: .busy
+            default: .malformedRequest
+            }
+        return HTTPResponse(Problem(code, detail, status: status), at: now)
+    }
+
     init(_ problem: Problem, at now: Int64) {
         self.init(
             status: problem.status,

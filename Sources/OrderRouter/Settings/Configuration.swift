@@ -138,7 +138,9 @@ struct Configuration: Sendable {
         case (nil, _?): throw UsageError("--tls-certificate (ORDER_ROUTER_TLS_CERTIFICATE) is not set, although --tls-key is: TLS needs both files.")
         }
         guard batchCap <= queueCapacity else {
-            throw UsageError("--batch-cap (ORDER_ROUTER_BATCH_CAP) is \(batchCap), more than --queue-capacity, \(queueCapacity): a batch comes from the queue.")
+            throw UsageError(
+                "--batch-cap (ORDER_ROUTER_BATCH_CAP) is \(batchCap), more than --queue-capacity, \(queueCapacity): a batch comes from the queue."
+            )
         }
         for peer in [venue, quotes] where peer.senderCompID == peer.targetCompID {
             throw UsageError("The two CompIDs of a FIX session are both '\(peer.senderCompID)': they name its two ends.")

@@ -60,7 +60,8 @@ extension ValueKind where Value == Endpoint {
 }
 
 extension ValueKind where Value == Configuration.Rate {
-    static let rate = ValueKind(placeholder: "n[/burst]", expected: "so many a second and so many at once, such as 200/500, each from 1 to 1000000") { text in
+    static let rate = ValueKind(placeholder: "n[/burst]", expected: "so many a second and so many at once, such as 200/500, each from 1 to 1000000") {
+        text in
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         let number = ValueKind<Int>.number(1...1_000_000)
         guard (1...2).contains(parts.count), let perSecond = number.parse(String(parts[0])) else { return nil }
@@ -78,7 +79,9 @@ extension ValueKind where Value == [String] {
 }
 
 extension ValueKind where Value == Log.Level {
-    static let level = ValueKind(placeholder: "level", expected: Log.Level.allCases.map(\.rawValue).joined(separator: ", ")) { Log.Level(rawValue: $0) }
+    static let level = ValueKind(placeholder: "level", expected: Log.Level.allCases.map(\.rawValue).joined(separator: ", ")) {
+        Log.Level(rawValue: $0)
+    }
 }
 
 extension ValueKind where Value == Configuration.CrashPoint {
@@ -117,7 +120,9 @@ struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         } else if host.contains(where: { ":[]".contains($0) }) {
             return nil
         }
-        guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "@") }) else { return nil }
+        guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "@") }) else {
+            return nil
+        }
         self.init(host: String(host), port: port)
     }
 
