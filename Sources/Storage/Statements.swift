@@ -63,10 +63,9 @@ package enum SQL {
     static let takeLease = Statement("take_lease")
     static let updateOrders = Statement("update_orders")
 
+    /// Without BEGIN, COMMIT and ROLLBACK, which every connection has prepared by itself.
     package static let all: [Statement] = [
-        .begin, .commit, .rollback,
-        accountOfCredential,
-        advanceEvents, advanceSession, advanceShard, changeBalances, changeCredential, clearChallenge, deleteHalt,
+        accountOfCredential, advanceEvents, advanceSession, advanceShard, changeBalances, changeCredential, clearChallenge, deleteHalt,
         deleteOldEvents, deleteOldInbox, deleteOldSent, insertAccount, insertCredential, insertCredentialAudit,
         insertEntries, insertExecutions, insertHalt, insertInbox, insertKeys, insertLog, insertOperatorAudit,
         insertOrders, insertSent, listOrders, lockAllShards, lockSession, lockShard, noteAsked, openBalances,
