@@ -93,7 +93,8 @@ extension OrderState {
         case .cancelRejected(let why):
             cancelPending = false
             reason = why ?? reason
-        case .cancelled(let why), .expired(let why), .rejected(let why): reason = why ?? reason
+        // The end has its own reason or none: not that of an earlier doubt or of a cancel that was refused.
+        case .cancelled(let why), .expired(let why), .rejected(let why): reason = why
         case .doubted(let why): reason = why
         case .acknowledged where status == .unknown, .filled where status == .unknown: reason = nil
         case .routed, .acknowledged, .filled: break

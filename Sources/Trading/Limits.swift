@@ -19,7 +19,7 @@ package struct RiskLimits: Sendable {
     /// stop where that lies further out, for it only comes alive there.
     package func refusal(of terms: OrderTerms, bid: Amount, ask: Amount) -> Refusal? {
         if terms.quantity > maximumQuantity { return .quantityLimit(maximum: maximumQuantity) }
-        let price = terms.limitPrice ?? terms.stopPrice ?? (terms.side == .buy ? ask : bid)
+        let price = terms.limitPrice ?? (terms.side == .buy ? stopOrAsk(terms, ask) : terms.stopPrice ?? bid)
         guard let notional = price.times(terms.quantity), notional <= maximumNotional else { return .notionalLimit(maximum: maximumNotional) }
         guard let limit = terms.limitPrice else { return nil }
         switch terms.side {
@@ -34,14 +34,18 @@ package struct RiskLimits: Sendable {
         }
     }
 
-    /// Cash held for each share of a BUY (design section 5): the limit; for MARKET ask × (1 + collar); for STOP stop × (1 + collar). Zero for a SELL.
+    /// Cash held for each share of a BUY (design section 5): the limit; for MARKET ask × (1 + collar); for STOP stop × (1 + collar), or what a
+    /// MARKET order holds where the ask is beyond the stop already. Zero for a SELL.
     ///
     /// Returns nil on overflow.
     package func holdPrice(of terms: OrderTerms, ask: Amount) -> Amount? {
         guard terms.side == .buy else { return .zero }
         if let limit = terms.limitPrice { return limit }
-        return (terms.stopPrice ?? ask).raised(byBasisPoints: collarBasisPoints)
+        return stopOrAsk(terms, ask).raised(byBasisPoints: collarBasisPoints)
     }
+
+    /// What a BUY without a limit pays at least: a stop below the ask triggers at once and pays the ask.
+    private func stopOrAsk(_ terms: OrderTerms, _ ask: Amount) -> Amount { max(terms.stopPrice ?? ask, ask) }
 }
 
 extension Amount {

@@ -74,12 +74,22 @@ extension Balances {
         journal.write(customer, asset, .available, .credit, Amount(units: amount.units - repaid))
     }
 
-    /// The position's cost after a fill: a BUY adds what it cost, a SELL takes its share of the average away.
+    /// The position's cost after a fill: a BUY adds what its shares cost, less those that only repay what is owed; a SELL takes its share of the
+    /// average away.
     private func costAfterFill(side: Side, symbol: Symbol, shares: Amount, value: Amount, account: AccountID) -> Amount? {
         let position = balance(.customer(account), .shares(symbol))
-        if side == .buy { return position.cost.adding(value) }
+        if side == .buy {
+            let kept = shares.units - min(position.owed.units, shares.units)
+            return position.cost.adding(value.part(kept, of: shares.units))
+        }
         guard let owned = position.available.adding(position.held), owned.units > shares.units else { return .zero }
-        let (high, low) = position.cost.units.multipliedFullWidth(by: owned.units - shares.units)
-        return Amount(units: owned.units.dividingFullWidth((high, low)).quotient)
+        return position.cost.part(owned.units - shares.units, of: owned.units)
+    }
+}
+
+extension Amount {
+    /// This amount × part / whole, exact in between and rounded down; `part` lies in 0...whole.
+    fileprivate func part(_ part: Int64, of whole: Int64) -> Amount {
+        Amount(units: whole.dividingFullWidth(units.multipliedFullWidth(by: part)).quotient)
     }
 }

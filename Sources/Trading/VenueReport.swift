@@ -69,7 +69,10 @@ extension VenueReport {
         if let side, side != String(order.terms.side.rawValue) { return .unbookable("side \(side) is not the order's") }
         switch kind {
         case .execution: return meaningOfExecution(for: order)
-        case .cancelReject, .cancelRefused: return .event(.cancelRejected(reason: reasonText("cancel_rejected")))
+        case .cancelReject, .cancelRefused:
+            // The refusal of an earlier cancel says nothing of the one that is pending now.
+            if let cancelID, cancelID != order.cancelID { return .nothing }
+            return .event(.cancelRejected(reason: reasonText("cancel_rejected")))
         case .orderRefused: return .event(.rejected(reason: reasonText("refused_by_venue_session")))
         case .statusRefused: return .nothing
         case .other: return .unbookable("a report of a kind that is not handled")
@@ -87,9 +90,14 @@ extension VenueReport {
             }
             return .event(.filled(quantity: lastQuantity, price: lastPrice))
         case "4": return .event(.cancelled(reason: text))
+        // Done for day: the end of every order but one that is good till cancelled, which lives on tomorrow.
+        case "3" where order.terms.timeInForce == .goodTillCancel: return .nothing
         case "C", "3": return .event(.expired(reason: text ?? "expired"))
         case "8": return rejection(of: order)
-        case "A", "6", "E", "D": return .nothing
+        case "A", "6", "E": return .nothing
+        case "D":
+            if let orderQuantity, orderQuantity != order.terms.quantity { return .unbookable("the venue restated the quantity to \(orderQuantity)") }
+            return .nothing
         case "I": return meaningOfStatus(for: order)
         case let other: return .unbookable("ExecType (150) \(other ?? "absent") is not handled")
         }
@@ -113,6 +121,7 @@ extension VenueReport {
         }
         switch orderStatus {
         case "0", "1": return .event(.acknowledged)
+        case "3" where order.terms.timeInForce == .goodTillCancel: return .event(.acknowledged)
         case "4": return .event(.cancelled(reason: text))
         case "C", "3": return .event(.expired(reason: text ?? "expired"))
         case "8": return rejection(of: order)
