@@ -75,8 +75,8 @@ let package = Package(
         .testTarget(
             name: "JourneyTests",
             dependencies: [
-                "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "MarketData", "OrderDesk", "Postgres", "Quotes", "Storage", "TestSupport",
-                "Trading", "Venue", "Wire",
+                "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "Identity", "MarketData", "OrderDesk", "OrderRouter", "Postgres", "Quotes",
+                "Storage", "TestSupport", "Trading", "Venue", "Wire",
             ]
         ),
         .testTarget(name: "TidyTests"),
