@@ -79,6 +79,8 @@ let package = Package(
                 "Storage", "TestSupport", "Trading", "Venue", "Wire",
             ]
         ),
+        .testTarget(name: "IdentityTests", dependencies: ["Cryptography", "Trading", "Identity"]),
+        .testTarget(name: "StorageTests", dependencies: ["Postgres", "Trading", "Storage", "TestSupport"]),
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6]

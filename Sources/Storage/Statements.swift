@@ -77,6 +77,7 @@ package enum SQL {
     static let verifySigns = Statement("verify_signs")
     static let verifyVenueOrders = Statement("verify_venue_orders")
 
+    /// All of them but BEGIN, COMMIT and ROLLBACK, which a connection prepares by itself.
     package static let all: [Statement] = [
         accountOfCredential, advanceEvents, advanceSession, advanceShard, beginVerify, changeBalances,
         changeCredential, clearChallenge, deleteHalt, deleteOldEvents, deleteOldInbox, deleteOldSent, insertAccount,
