@@ -79,7 +79,6 @@ let package = Package(
                 "Storage", "TestSupport", "Trading", "Venue", "Wire",
             ]
         ),
-        .testTarget(name: "IdentityTests", dependencies: ["Cryptography", "Trading", "Identity"]),
         .testTarget(name: "StorageTests", dependencies: ["Postgres", "Trading", "Storage", "TestSupport"]),
         .testTarget(name: "TidyTests"),
     ],
