@@ -45,7 +45,10 @@ let package = Package(
         // MARK: Programs. Composition only.
         .executableTarget(
             name: "OrderRouter",
-            dependencies: ["Cryptography", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "Trading", "Venue", "Wire"]
+            dependencies: [
+                "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "HTTPServer", "Identity", "MarketData", "OrderDesk", "Postgres", "Quotes",
+                "Storage", "Trading", "Venue", "Wire",
+            ]
         ),
 
         // MARK: Tests. One target beside each target above, and two that see the whole.
@@ -60,19 +63,19 @@ let package = Package(
             name: "IdentityTests",
             dependencies: ["Cryptography", "Identity", "Postgres", "Storage", "TestSupport", "Trading", "Wire"]
         ),
-        .testTarget(
-            name: "OrderRouterTests",
-            dependencies: [
-                "Cryptography", "FIX", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "TestSupport", "Trading", "Venue", "Wire",
-                "OrderRouter",
-            ]
-        ),
         .testTarget(name: "ExchangeSimulatorTests", dependencies: ["ExchangeSimulator", "FIX", "Trading"]),
         .testTarget(
             name: "JourneyTests",
             dependencies: [
                 "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "MarketData", "OrderDesk", "Postgres", "Quotes", "Storage", "TestSupport",
                 "Trading", "Venue", "Wire",
+            ]
+        ),
+        .testTarget(
+            name: "OrderRouterTests",
+            dependencies: [
+                "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "HTTPServer", "Identity", "MarketData", "OrderDesk", "OrderRouter", "Postgres",
+                "Quotes", "Storage", "TestSupport", "Trading", "Venue", "Wire",
             ]
         ),
         .testTarget(name: "TidyTests"),

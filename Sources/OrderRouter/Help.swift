@@ -28,7 +28,9 @@ enum Help {
         var text = wrap(command.summary, indent: 0) + "\n\n" + wrap(usage, indent: 4, first: 0) + "\n"
         if !command.operands.isEmpty || !command.flags.isEmpty { text += "\n" }
         for operand in command.operands { text += entry("<\(operand.placeholder)>", operand.meaning, column: 30) }
-        for flag in command.flags { text += entry("--\(flag.name)\(flag.placeholder.isEmpty ? "" : " <\(flag.placeholder)>")", flag.meaning, column: 30) }
+        for flag in command.flags {
+            text += entry("--\(flag.name)\(flag.placeholder.isEmpty ? "" : " <\(flag.placeholder)>")", flag.meaning, column: 30)
+        }
         if !command.settings.isEmpty {
             text += "\nSettings, each a flag or an environment variable; the flag wins:\n"
             for setting in command.settings { text += "\n" + describe(setting) }

@@ -48,7 +48,8 @@ struct Log: Sendable {
 
     /// As it is, or between quotes with what would break the line escaped: a value from outside cannot forge another line or field.
     static func quoted(_ value: String) -> String {
-        let isPlain = !value.isEmpty && value.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value < 0x7F && $0 != "\"" && $0 != "=" && $0 != "\\" }
+        let isPlain =
+            !value.isEmpty && value.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value < 0x7F && $0 != "\"" && $0 != "=" && $0 != "\\" }
         if isPlain { return value }
         var text = "\""
         for scalar in value.unicodeScalars {
@@ -58,7 +59,8 @@ struct Log: Sendable {
             case "\n": text += "\\n"
             case "\r": text += "\\r"
             case "\t": text += "\\t"
-            case _ where scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
+            case _
+            where scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
                 || scalar.properties.generalCategory == .lineSeparator || scalar.properties.generalCategory == .paragraphSeparator:
                 text += "\\u{" + String(scalar.value, radix: 16) + "}"
             default: text.unicodeScalars.append(scalar)

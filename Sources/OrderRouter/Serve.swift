@@ -31,7 +31,7 @@ struct Serve: Sendable {
     ///
     /// - Parameters:
     ///   - ended: the signal to end.
-    ///   - ready: called once, with the port in use, when clients are served and the venue's session is up.
+    ///   - ready: called once, with the port in use, when clients are served, the venue's session is up and quotes have come.
     func run(until ended: EndingSignal, ready: @escaping @Sendable (_ port: UInt16) throws -> Void) async throws {
         let crash = CrashPoint(configuration.crashPoint)
         log(.info, "starting", ["venue": configuration.venue.endpoint.description, "crash_at": crash.description])

@@ -32,8 +32,12 @@ extension Database {
         Check(statement: SQL.verifyFills, proves: "Filled quantity and value of each order are the sums of its executions."),
         Check(statement: SQL.verifyAlarms, proves: "Each order filled beyond its quantity, and each account that owes, has its alarm."),
         Check(statement: SQL.verifyKeys, proves: "Each accepted key has its one order, and each order its one accepted key, of the same account."),
-        Check(statement: SQL.verifyVenueOrders, proves: "Each order went to the venue as one new order at most, under its own ClOrdID, and did if it says so."),
+        Check(
+            statement: SQL.verifyVenueOrders,
+            proves: "Each order went to the venue as one new order at most, under its own ClOrdID, and did if it says so."
+        ),
         Check(statement: SQL.verifyEvents, proves: "The events of each account are numbered without gaps up to its last one."),
+        Check(statement: SQL.verifyLog, proves: "The log of each shard has each account's events in their order."),
         Check(statement: SQL.verifyCounters, proves: "Shards and sessions have counted past every row that they numbered."),
     ]
 

@@ -47,7 +47,10 @@ extension Command {
         for (asset, balance) in balances {
             let shares = balance.available.units + balance.held.units
             let average = asset == .cash || shares <= 0 ? "" : Amount.average(of: balance.cost, over: max(1, shares / Amount.unitsPerOne)).description
-            table.add([asset == .cash ? "USD" : asset.text, amount(balance.available, asset), amount(balance.held, asset), amount(balance.owed, asset), average])
+            table.add([
+                asset == .cash ? "USD" : asset.text, amount(balance.available, asset), amount(balance.held, asset), amount(balance.owed, asset),
+                average,
+            ])
         }
         print("account \(id), shard \(id.shard)\n\n" + table.text, terminator: "")
         return .ok
@@ -66,7 +69,9 @@ struct OpeningPosition: Equatable {
     let cost: Amount
 
     init(_ text: String) throws(UsageError) {
-        let wrong = UsageError("--position is '\(text)': expected is symbol=shares or symbol=shares@price, such as NVDA=100@120.00, with whole shares.")
+        let wrong = UsageError(
+            "--position is '\(text)': expected is symbol=shares or symbol=shares@price, such as NVDA=100@120.00, with whole shares."
+        )
         let sides = text.split(separator: "=", omittingEmptySubsequences: false)
         guard sides.count == 2, let symbol = Symbol(String(sides[0])) else { throw wrong }
         let parts = sides[1].split(separator: "@", omittingEmptySubsequences: false)

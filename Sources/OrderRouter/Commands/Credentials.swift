@@ -32,7 +32,13 @@ extension Command {
     }
 
     /// - Returns: the id of the new credential, ACTIVE from the start.
-    static func enrol(_ key: P256PublicKey, alias: String, for account: AccountID, in database: PostgresOptions, by whom: String) async throws -> String {
+    static func enrol(
+        _ key: P256PublicKey,
+        alias: String,
+        for account: AccountID,
+        in database: PostgresOptions,
+        by whom: String
+    ) async throws -> String {
         let trouble = Mutex<[String]>([])
         let enrolment = Enrolment(database: database, book: nil) { text in trouble.withLock { $0.append(text) } }
         do {

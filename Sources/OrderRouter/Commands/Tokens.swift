@@ -8,10 +8,20 @@ extension Command {
         "Issues a bearer token from a development issuer's key, which it makes when there is none. Not for production.",
         flags: [
             Flag("account", "account", .repeated, "An account that the token speaks for; several if need be."),
-            Flag("scope", "scope", .repeated, "What it may be used for: \(Scope.allCases.map(\.rawValue).joined(separator: ", ")). All but operator without it."),
+            Flag(
+                "scope",
+                "scope",
+                .repeated,
+                "What it may be used for: \(Scope.allCases.map(\.rawValue).joined(separator: ", ")). All but operator without it."
+            ),
             Flag("ttl", "time", .optional, "How long it is good for, such as 15m, 8h or 7d; 1h without it."),
             Flag("subject", "text", .optional, "Whose token it is; 'developer' without it."),
-            Flag("issuer-folder", "folder", .optional, "Where the issuer's key and its jwks.json are; \(CommandSetting.issuerFolder), else .demo/issuer."),
+            Flag(
+                "issuer-folder",
+                "folder",
+                .optional,
+                "Where the issuer's key and its jwks.json are; \(CommandSetting.issuerFolder), else .demo/issuer."
+            ),
         ],
         settings: Setting.named("issuer", "audience"),
         details: "A router takes the token when its jwks setting is the jwks.json of that folder, and issuer and audience are the same."

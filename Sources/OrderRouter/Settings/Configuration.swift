@@ -1,4 +1,6 @@
+import Gateway
 import HTTPServer
+import MarketData
 import OrderDesk
 import Quotes
 import Trading
@@ -15,12 +17,6 @@ struct Configuration: Sendable {
         var senderCompID = ""
         /// The counterparty's.
         var targetCompID = ""
-    }
-
-    /// A token bucket: so many a second for long, and so many at once.
-    struct Rate: Sendable, Equatable {
-        var perSecond: Int
-        var burst: Int
     }
 
     /// Stops this process right at a named step: for tests of what a crash there leaves behind.
@@ -44,8 +40,8 @@ struct Configuration: Sendable {
     var keySet = ""
     var issuer = ""
     var audience = ""
-    var accountRate = Rate(perSecond: 1, burst: 1)
-    var addressRate = Rate(perSecond: 1, burst: 1)
+    var accountRate = RateLimit(perSecond: 1, burst: 1)
+    var addressRate = RateLimit(perSecond: 1, burst: 1)
 
     // MARK: Deciding
     var lanes = 1
@@ -78,6 +74,17 @@ struct Configuration: Sendable {
             endpoint: marketDataEndpoint ?? venue.endpoint,
             senderCompID: marketDataSenderCompID,
             targetCompID: marketDataTargetCompID ?? venue.targetCompID
+        )
+    }
+
+    var feedSettings: FeedSettings {
+        FeedSettings(
+            host: quotes.endpoint.host,
+            port: quotes.endpoint.port,
+            senderCompID: quotes.senderCompID,
+            targetCompID: quotes.targetCompID,
+            heartbeatSeconds: heartbeatSeconds,
+            symbols: symbols
         )
     }
 
@@ -138,7 +145,9 @@ struct Configuration: Sendable {
         case (nil, _?): throw UsageError("--tls-certificate (ORDER_ROUTER_TLS_CERTIFICATE) is not set, although --tls-key is: TLS needs both files.")
         }
         guard batchCap <= queueCapacity else {
-            throw UsageError("--batch-cap (ORDER_ROUTER_BATCH_CAP) is \(batchCap), more than --queue-capacity, \(queueCapacity): a batch comes from the queue.")
+            throw UsageError(
+                "--batch-cap (ORDER_ROUTER_BATCH_CAP) is \(batchCap), more than --queue-capacity, \(queueCapacity): a batch comes from the queue."
+            )
         }
         for peer in [venue, quotes] where peer.senderCompID == peer.targetCompID {
             throw UsageError("The two CompIDs of a FIX session are both '\(peer.senderCompID)': they name its two ends.")
