@@ -127,12 +127,21 @@ struct Configuration: Sendable {
     /// - Parameters:
     ///   - flags: by name without dashes; only names of `Setting.all`.
     ///   - environment: all of it; other variables than `ORDER_ROUTER_…` are not looked at.
-    /// - Throws: the first setting that is wrong or missing, by its name and with what is expected; a variable `ORDER_ROUTER_…` that is no setting.
+    /// - Throws: every setting that is wrong or missing, by its name and with what is expected; a variable `ORDER_ROUTER_…` that is no setting.
     init(flags: [String: String], environment: [String: String]) throws(UsageError) {
         try Setting.checkNames(environment)
+        // All of them at once: nobody wants to find the tenth mistake at the tenth start.
+        var wrong: [String] = []
+        var missing: [String] = []
         for setting in Setting.all {
-            try setting.read(into: &self, flag: flags[setting.flag], variable: environment[setting.variable])
+            let (flag, variable) = (flags[setting.flag], environment[setting.variable])
+            do {
+                try setting.read(into: &self, flag: flag, variable: variable)
+            } catch {
+                if flag == nil && variable?.isEmpty != false { missing.append(error.message) } else { wrong.append(error.message) }
+            }
         }
+        if !(wrong + missing).isEmpty { throw UsageError((wrong + missing).joined(separator: "\n  ")) }
         try check()
     }
 
