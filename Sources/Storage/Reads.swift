@@ -73,6 +73,22 @@ package struct KeyRecord: Sendable {
     }
 }
 
+extension KeyRecord {
+    /// The same record, with where its order stands now.
+    package func standing(_ status: OrderStatus) -> KeyRecord {
+        KeyRecord(
+            id: id,
+            outcome: outcome,
+            fingerprint: fingerprint,
+            orderID: orderID,
+            httpStatus: httpStatus,
+            answer: answer,
+            statusNow: status,
+            createdAt: createdAt
+        )
+    }
+}
+
 /// An account as a leg reads it under its shard's lock.
 package struct AccountRecord: Sendable {
     package let lastEvent: Int64

@@ -78,6 +78,7 @@ package enum SQL {
     static let verifySigns = Statement("verify_signs")
     static let verifyVenueOrders = Statement("verify_venue_orders")
 
+    /// All of them but BEGIN, COMMIT and ROLLBACK, which a connection prepares by itself.
     package static let all: [Statement] = [
         .begin, .commit, .rollback,
         accountOfCredential, advanceEvents, advanceSession, advanceShard, beginVerify, changeBalances,
@@ -89,7 +90,7 @@ package enum SQL {
         readInbox, readKey, readKeys, readLogEnds, readOrdersByID, readOutbox, readOverdueOrders, readSent,
         readShardsToSend, readShardsToSettle, readShardsToSweep, readSilentOrders, readUnknownOrders, readVenueUp,
         releaseLease, setLoggedOn, takeLease, updateOrders, verifyAlarms, verifyBalances, verifyCounters,
-        verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals, verifyKeys, verifyLog, verifyOrderEntries,
-        verifyOrderHolds, verifySigns, verifyVenueOrders,
+        verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals, verifyKeys, verifyLog,
+        verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,
     ]
 }
