@@ -78,7 +78,6 @@ let package = Package(
                 "Quotes", "Storage", "TestSupport", "Trading", "Venue", "Wire",
             ]
         ),
-        .testTarget(name: "IdentityTests", dependencies: ["Cryptography", "Trading", "Identity"]),
         .testTarget(name: "StorageTests", dependencies: ["Postgres", "Trading", "Storage", "TestSupport"]),
         .testTarget(name: "TidyTests"),
     ],

@@ -53,9 +53,12 @@ import Testing
         #expect(try arguments.parsed("tag", "a number", Int.init(_:)) == nil)
     }
 
-    @Test(arguments: [
-        ("serv", "serve"), ("migrte", "migrate"), ("verify-leger", "verify-ledger"), ("acount", nil), ("account create", "account create"), ("xyzzy", nil),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            ("serv", "serve"), ("migrte", "migrate"), ("verify-leger", "verify-ledger"), ("acount", nil), ("account create", "account create"),
+            ("xyzzy", nil),
+        ] as [(String, String?)]
+    )
     func `are compared with what exists`(_ word: String, _ meant: String?) {
         #expect(nearest(to: word, among: OrderRouterCommand.all.map(\.name)) == meant)
     }

@@ -49,9 +49,11 @@ import Venue
     }
 
     @Test(arguments: [
-        ("lanes", "0"), ("lanes", "65"), ("lanes", "-1"), ("lanes", "4.0"), ("lanes", "٣"), ("lanes", ""), ("queue-capacity", "many"), ("collar", "10000"),
+        ("lanes", "0"), ("lanes", "65"), ("lanes", "-1"), ("lanes", "4.0"), ("lanes", "٣"), ("lanes", ""), ("queue-capacity", "many"),
+        ("collar", "10000"),
         ("max-quantity", "1000000001"), ("max-notional", "0"), ("max-notional", "1e9"), ("max-notional", "1.00001"), ("max-notional", "-5"),
-        ("listen", "8080"), ("listen", "localhost:"), ("listen", "localhost:65536"), ("listen", "::1:80"), ("listen", "[1.2.3.4]:80"), ("venue", ":9880"),
+        ("listen", "8080"), ("listen", "localhost:"), ("listen", "localhost:65536"), ("listen", "::1:80"), ("listen", "[1.2.3.4]:80"),
+        ("venue", ":9880"),
         ("venue", "user@host:1"), ("stale-after", "2500"), ("stale-after", "99ms"), ("stale-after", "2.5s"), ("stale-after", "9223372036854775807d"),
         ("account-rate", "0"), ("account-rate", "5/"), ("account-rate", "5/6/7"), ("symbols", "nvda"), ("symbols", "NVDA,"), ("symbols", "NVDA,NVDA"),
         ("sender-comp-id", "TWO WORDS"), ("sender-comp-id", "A=B"), ("log-level", "loud"), ("crash-at", "accept"), ("crash-at", "accept-claimed:0"),
