@@ -63,20 +63,19 @@ let package = Package(
             name: "IdentityTests",
             dependencies: ["Cryptography", "Identity", "Postgres", "Storage", "TestSupport", "Trading", "Wire"]
         ),
-        .testTarget(
-            name: "OrderRouterTests",
-            dependencies: [
-                "Cryptography", "FIX", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "TestSupport", "Trading", "Venue",
-                "Wire",
-                "OrderRouter",
-            ]
-        ),
         .testTarget(name: "ExchangeSimulatorTests", dependencies: ["ExchangeSimulator", "FIX", "Trading"]),
         .testTarget(
             name: "JourneyTests",
             dependencies: [
                 "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "Identity", "MarketData", "OrderDesk", "OrderRouter", "Postgres", "Quotes",
                 "Storage", "TestSupport", "Trading", "Venue", "Wire",
+            ]
+        ),
+        .testTarget(
+            name: "OrderRouterTests",
+            dependencies: [
+                "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "HTTPServer", "Identity", "MarketData", "OrderDesk", "OrderRouter", "Postgres",
+                "Quotes", "Storage", "TestSupport", "Trading", "Venue", "Wire",
             ]
         ),
         .testTarget(name: "StorageTests", dependencies: ["Postgres", "Trading", "Storage", "TestSupport"]),

@@ -9,7 +9,7 @@ import Postgres
 @main
 enum OrderRouterCommand {
     static let all: [Command] = [
-        .serve, .migrate, .verifyLedger, .accountCreate, .accountShow, .credentialEnrol, .credentialList, .credentialInvalidate,
+        .serve, .migrate, .demo, .simulate, .verifyLedger, .accountCreate, .accountShow, .credentialEnrol, .credentialList, .credentialInvalidate,
         .tokenIssue, .sign, .halt, .resume, .halts,
     ]
 

@@ -48,7 +48,7 @@ struct Serve: Sendable {
     ///
     /// - Parameters:
     ///   - ended: the signal to end.
-    ///   - ready: called once, with the port in use, when clients are served and the venue's session is up.
+    ///   - ready: called once, with the port in use, when clients are served, the venue's session is up and quotes have come.
     func run(until ended: EndingSignal, ready: @escaping @Sendable (_ port: UInt16) throws -> Void) async throws {
         let database = PostgresOptions(url: configuration.databaseURL)
         let migrator = try Migrator(directory: Migrations.folder(configuration.migrations))

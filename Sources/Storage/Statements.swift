@@ -72,6 +72,7 @@ package enum SQL {
     static let verifyHolds = Statement("verify_holds")
     static let verifyJournals = Statement("verify_journals")
     static let verifyKeys = Statement("verify_keys")
+    static let verifyLog = Statement("verify_log")
     static let verifyOrderEntries = Statement("verify_order_entries")
     static let verifyOrderHolds = Statement("verify_order_holds")
     static let verifySigns = Statement("verify_signs")
@@ -81,14 +82,14 @@ package enum SQL {
     package static let all: [Statement] = [
         accountOfCredential, advanceEvents, advanceSession, advanceShard, beginVerify, changeBalances,
         changeCredential, clearChallenge, deleteHalt, deleteOldEvents, deleteOldInbox, deleteOldSent, insertAccount,
-        insertCredential, insertCredentialAudit, insertEntries, insertExecutions, insertHalt, insertInbox, insertKeys,
-        insertLog, insertOperatorAudit, insertOrders, insertSent, listOrders, lockAllShards, lockSession, lockShard,
-        noteAsked, openBalances, orderByID, parkReports, raiseAlarms, readAccounts, readAllBalances, readBacklog,
-        readBalances, readCredentialStates, readCredentials, readEventBounds, readEvents, readExecutions, readHalts,
-        readInbox, readKey, readKeys, readLogEnds, readOrdersByID, readOutbox, readOverdueOrders, readSent,
-        readShardsToSend, readShardsToSettle, readShardsToSweep, readSilentOrders, readUnknownOrders, readVenueUp,
-        releaseLease, setLoggedOn, takeLease, updateOrders, verifyAlarms, verifyBalances, verifyCounters,
-        verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals, verifyKeys, verifyOrderEntries,
-        verifyOrderHolds, verifySigns, verifyVenueOrders,
+        insertCredential, insertCredentialAudit, insertEntries, insertExecutions, insertHalt, insertInbox,
+        insertKeys, insertLog, insertOperatorAudit, insertOrders, insertSent, listOrders, lockAllShards, lockSession,
+        lockShard, noteAsked, openBalances, orderByID, parkReports, raiseAlarms, readAccounts, readAllBalances,
+        readBacklog, readBalances, readCredentialStates, readCredentials, readEventBounds, readEvents,
+        readExecutions, readHalts, readInbox, readKey, readKeys, readLogEnds, readOrdersByID, readOutbox,
+        readOverdueOrders, readSent, readShardsToSend, readShardsToSettle, readShardsToSweep, readSilentOrders,
+        readUnknownOrders, readVenueUp, releaseLease, setLoggedOn, takeLease, updateOrders, verifyAlarms,
+        verifyBalances, verifyCounters, verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals,
+        verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,
     ]
 }

@@ -5,7 +5,7 @@ extension Command {
     static let migrate = Command(
         "migrate",
         "Brings the database to the state that the migrations describe. Safe to run twice, and by two at once.",
-        flags: [Command.Flag("status", "", .mark, "Only shows what is applied and what is pending.")],
+        flags: [Command.Flag("status", .mark, "Only shows what is applied and what is pending.")],
         settings: Setting.named("database-url", "migrations"),
         details: "--status exits with 1 while something is pending."
     ) { arguments in
