@@ -7,6 +7,7 @@ import PackageDescription
 
 let package = Package(
     name: "order-router",
+    products: [.executable(name: "order-router", targets: ["OrderRouter"])],
     targets: [
         // MARK: C libraries. A module map and a shim header each, nothing else.
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
@@ -30,12 +31,25 @@ let package = Package(
 
         // MARK: Stations. They never import one another: they meet in committed rows.
         .target(name: "OrderDesk", dependencies: ["Postgres", "Quotes", "Storage", "Trading", "Wire"]),
-        .target(name: "Identity", dependencies: ["Cryptography", "Trading"]),
+        .target(name: "Identity", dependencies: ["Cryptography", "Postgres", "Storage", "Trading", "Wire"]),
         .target(name: "Venue", dependencies: ["FIX", "Postgres", "Storage", "Trading"]),
+        .target(name: "MarketData", dependencies: ["FIX", "Quotes", "Trading"]),
 
         // MARK: Doors. How the outside reaches the stations, and the other side of each door.
+        .target(
+            name: "Gateway",
+            dependencies: ["Cryptography", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "Trading", "Wire"]
+        ),
+        .target(name: "ExchangeSimulator", dependencies: ["FIX", "Trading"]),
 
         // MARK: Programs. Composition only.
+        .executableTarget(
+            name: "OrderRouter",
+            dependencies: [
+                "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "HTTPServer", "Identity", "MarketData", "OrderDesk", "Postgres", "Quotes",
+                "Storage", "Trading", "Venue", "Wire",
+            ]
+        ),
 
         // MARK: Tests. One target beside each target above, and two that see the whole.
         .target(name: "TestSupport", dependencies: ["Postgres"], path: "Tests/TestSupport"),
@@ -45,7 +59,25 @@ let package = Package(
         .testTarget(name: "FIXTests", dependencies: ["FIX"], exclude: ["Scripts"]),
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
         .testTarget(name: "WireTests", dependencies: ["Trading", "Wire"]),
-        .testTarget(name: "IdentityTests", dependencies: ["Cryptography", "Trading", "Identity"]),
+        .testTarget(
+            name: "IdentityTests",
+            dependencies: ["Cryptography", "Identity", "Postgres", "Storage", "TestSupport", "Trading", "Wire"]
+        ),
+        .testTarget(name: "ExchangeSimulatorTests", dependencies: ["ExchangeSimulator", "FIX", "Trading"]),
+        .testTarget(
+            name: "JourneyTests",
+            dependencies: [
+                "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "Identity", "MarketData", "OrderDesk", "OrderRouter", "Postgres", "Quotes",
+                "Storage", "TestSupport", "Trading", "Venue", "Wire",
+            ]
+        ),
+        .testTarget(
+            name: "OrderRouterTests",
+            dependencies: [
+                "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "HTTPServer", "Identity", "MarketData", "OrderDesk", "OrderRouter", "Postgres",
+                "Quotes", "Storage", "TestSupport", "Trading", "Venue", "Wire",
+            ]
+        ),
         .testTarget(name: "StorageTests", dependencies: ["Postgres", "Trading", "Storage", "TestSupport"]),
         .testTarget(name: "OrderDeskTests", dependencies: ["Postgres", "Quotes", "Trading", "Wire", "Storage", "OrderDesk", "TestSupport"]),
         .testTarget(name: "TidyTests"),

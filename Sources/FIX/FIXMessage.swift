@@ -14,14 +14,14 @@ package struct FIXMessage: Sendable, Equatable {
 
     /// Where a field's value stands in the buffer.
     private struct Span: Equatable {
-        let tag: Tag
+        let tag: FIXTag
         let start: Int32
         let end: Int32
     }
 
     /// Why a field cannot be read; the reason is a SessionRejectReason (tag 373).
     package struct Defect: Hashable, Sendable {
-        package let tag: Tag?
+        package let tag: FIXTag?
         package let reason: Int
     }
 
@@ -57,29 +57,29 @@ package struct FIXMessage: Sendable, Equatable {
 
     // MARK: Writing
 
-    package mutating func append(_ tag: Tag, _ value: String) {
+    package mutating func append(_ tag: FIXTag, _ value: String) {
         append(tag) { $0.append(contentsOf: value.utf8) }
     }
 
-    package mutating func append(_ tag: Tag, _ value: some FixedWidthInteger) {
+    package mutating func append(_ tag: FIXTag, _ value: some FixedWidthInteger) {
         append(tag) { $0.appendDecimal(value) }
     }
 
-    package mutating func append(_ tag: Tag, bytes value: some Collection<UInt8>) {
+    package mutating func append(_ tag: FIXTag, bytes value: some Collection<UInt8>) {
         append(tag) { $0.append(contentsOf: value) }
     }
 
     /// `Y` or `N`.
-    package mutating func append(_ tag: Tag, flag: Bool) {
+    package mutating func append(_ tag: FIXTag, flag: Bool) {
         append(tag) { $0.append(UInt8(ascii: flag ? "Y" : "N")) }
     }
 
     /// UTCTimestamp with milliseconds.
-    package mutating func append(_ tag: Tag, time milliseconds: Int64) {
+    package mutating func append(_ tag: FIXTag, time milliseconds: Int64) {
         append(tag) { FIXTime.append(milliseconds, to: &$0) }
     }
 
-    private mutating func append(_ tag: Tag, _ write: (inout [UInt8]) -> Void) {
+    private mutating func append(_ tag: FIXTag, _ write: (inout [UInt8]) -> Void) {
         bytes.appendDecimal(tag.rawValue)
         bytes.append(UInt8(ascii: "="))
         let start = bytes.count
@@ -90,28 +90,28 @@ package struct FIXMessage: Sendable, Equatable {
 
     // MARK: Looking up: the first field with that tag.
 
-    package func bytes(_ tag: Tag) -> ArraySlice<UInt8>? {
+    package func bytes(_ tag: FIXTag) -> ArraySlice<UInt8>? {
         guard let span = spans.first(where: { $0.tag == tag }) else { return nil }
         return bytes[Int(span.start)..<Int(span.end)]
     }
 
-    package func string(_ tag: Tag) -> String? {
+    package func string(_ tag: FIXTag) -> String? {
         bytes(tag).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// A whole number as FIX writes it: digits, perhaps a minus sign, perhaps leading zeros. Nil when absent or not one.
-    package func int(_ tag: Tag) -> Int64? {
+    package func int(_ tag: FIXTag) -> Int64? {
         bytes(tag).flatMap { $0.wholeNumber }
     }
 
     /// A field of one byte.
-    package func character(_ tag: Tag) -> Character? {
+    package func character(_ tag: FIXTag) -> Character? {
         guard let value = bytes(tag), value.count == 1, let byte = value.first else { return nil }
         return Character(Unicode.Scalar(byte))
     }
 
     /// True for `Y`, false for `N`, nil when absent or neither.
-    package func flag(_ tag: Tag) -> Bool? {
+    package func flag(_ tag: FIXTag) -> Bool? {
         switch character(tag) {
         case "Y": true
         case "N": false
@@ -120,21 +120,21 @@ package struct FIXMessage: Sendable, Equatable {
     }
 
     /// A UTCTimestamp in milliseconds since the epoch; nil when absent or unreadable.
-    package func time(_ tag: Tag) -> Int64? {
+    package func time(_ tag: FIXTag) -> Int64? {
         bytes(tag).flatMap { FIXTime.milliseconds($0) }
     }
 
-    package func has(_ tag: Tag) -> Bool { spans.contains { $0.tag == tag } }
+    package func has(_ tag: FIXTag) -> Bool { spans.contains { $0.tag == tag } }
 
     package var fieldCount: Int { spans.count }
 
-    package func field(at index: Int) -> (tag: Tag, value: ArraySlice<UInt8>) {
+    package func field(at index: Int) -> (tag: FIXTag, value: ArraySlice<UInt8>) {
         let span = spans[index]
         return (span.tag, bytes[Int(span.start)..<Int(span.end)])
     }
 
     /// The entries of a repeating group, each a message of its own fields. An entry begins with `first`; the last one holds all that follows.
-    package func group(countedBy count: Tag, first: Tag) -> [FIXMessage] {
+    package func group(countedBy count: FIXTag, first: FIXTag) -> [FIXMessage] {
         guard let start = spans.firstIndex(where: { $0.tag == count }) else { return [] }
         var entries: [FIXMessage] = []
         for index in (start + 1)..<max(start + 1, spans.count) where !Self.isTrailer(spans[index].tag) {
@@ -149,7 +149,7 @@ package struct FIXMessage: Sendable, Equatable {
         return entries
     }
 
-    private static func isTrailer(_ tag: Tag) -> Bool { tag == .checkSum || tag == 93 || tag == 89 }
+    private static func isTrailer(_ tag: FIXTag) -> Bool { tag == .checkSum || tag == 93 || tag == 89 }
 
     // MARK: Reading
 
@@ -172,7 +172,7 @@ package struct FIXMessage: Sendable, Equatable {
                 continue
             }
             let start = cursor + 1
-            let found = Tag(rawValue: tag)
+            let found = FIXTag(rawValue: tag)
             let end = self.end(of: found, from: start, in: bytes, after: spans.last)
             if start == end { defect = defect ?? Defect(tag: found, reason: SessionRejectReason.tagWithoutValue) }
             spans.append(Span(tag: found, start: Int32(start), end: Int32(min(end, bytes.count))))
@@ -182,7 +182,7 @@ package struct FIXMessage: Sendable, Equatable {
     }
 
     /// The next delimiter, or for raw data what the length field just before it says, if a delimiter stands there.
-    private static func end(of tag: Tag, from start: Int, in bytes: [UInt8], after previous: Span?) -> Int {
+    private static func end(of tag: FIXTag, from start: Int, in bytes: [UInt8], after previous: Span?) -> Int {
         if let lengthTag = tag.lengthOfData, let previous, previous.tag == lengthTag,
             let length = bytes[Int(previous.start)..<Int(previous.end)].wholeNumber, length >= 0, length < Int64(bytes.count),
             start + Int(length) < bytes.count, bytes[start + Int(length)] == delimiter

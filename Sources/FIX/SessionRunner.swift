@@ -103,6 +103,8 @@ final class SessionRunner {
 
     private func timeout() -> Int32 {
         if !replays.isEmpty, pending.count < settings.writeMark { return 0 }
+        // Before logon there is nothing to pull: only the socket, a wake-up or a time-out brings something.
+        guard session.isLoggedOn else { return settings.pollInterval.upperBound }
         return Int32(clamping: max(0, min(pullDue - clock.monotonic(), Int64(settings.pollInterval.upperBound))))
     }
 

@@ -22,7 +22,8 @@ extension SessionState {
             wrongCompID(message, number, &step)
             return step
         }
-        if message.type == .logon, phase == .awaitingLogon || message.flag(.resetSeqNumFlag) == true {
+        let resets = message.flag(.resetSeqNumFlag) == true && message.flag(.possDupFlag) != true
+        if message.type == .logon, phase == .awaitingLogon || resets {
             receivedLogon(message, number, &step)
         } else if message.type == .sequenceReset, message.flag(.gapFillFlag) != true {
             receivedReset(message, number, &step)
@@ -48,7 +49,7 @@ extension SessionState {
 
     private mutating func wrongCompID(_ message: FIXMessage, _ number: Int, _ step: inout SessionStep) {
         if phase == .awaitingLogon { return end("wrong SenderCompID or TargetCompID", &step) }
-        let missing: Tag? = message.has(.senderCompID) ? (message.has(.targetCompID) ? nil : .targetCompID) : .senderCompID
+        let missing: FIXTag? = message.has(.senderCompID) ? (message.has(.targetCompID) ? nil : .targetCompID) : .senderCompID
         let reason = missing == nil ? SessionRejectReason.compIDProblem : SessionRejectReason.requiredTagMissing
         reject(message, number, tag: missing ?? .senderCompID, reason: reason, "wrong SenderCompID or TargetCompID", &step)
         if number == numbers.nextIn { numbers.nextIn += 1 }
@@ -171,7 +172,7 @@ extension SessionState {
         return true
     }
 
-    private mutating func inaccurate(_ message: FIXMessage, _ number: Int, _ tag: Tag, _ text: String, _ step: inout SessionStep) {
+    private mutating func inaccurate(_ message: FIXMessage, _ number: Int, _ tag: FIXTag, _ text: String, _ step: inout SessionStep) {
         reject(message, number, tag: tag, reason: SessionRejectReason.sendingTimeAccuracy, text, &step)
         fail(text, &step)
     }
@@ -191,8 +192,9 @@ extension SessionState {
         end(message.string(.text) ?? "the counterparty logged out", &step)
     }
 
-    /// Session Reject (3) of one message.
-    mutating func reject(_ message: FIXMessage, _ number: Int, tag: Tag?, reason: Int, _ text: String, _ step: inout SessionStep) {
+    /// Session Reject (3) of one message. A Reject is never rejected: two sides that do not understand one another would go on for ever.
+    mutating func reject(_ message: FIXMessage, _ number: Int, tag: FIXTag?, reason: Int, _ text: String, _ step: inout SessionStep) {
+        guard message.type != .reject else { return }
         var reject = FIXMessage(.reject)
         reject.append(.refSeqNum, number)
         if let tag { reject.append(.refTagID, tag.rawValue) }

@@ -118,7 +118,7 @@ extension SessionState {
 
     mutating func receivedResendRequest(_ message: FIXMessage, _ number: Int, _ step: inout SessionStep) {
         guard let from = message.int(.beginSeqNo).map(Int.init), let end = message.int(.endSeqNo).map(Int.init) else {
-            let missing: Tag = message.int(.beginSeqNo) == nil ? .beginSeqNo : .endSeqNo
+            let missing: FIXTag = message.int(.beginSeqNo) == nil ? .beginSeqNo : .endSeqNo
             return reject(message, number, tag: missing, reason: SessionRejectReason.requiredTagMissing, "no usable range", &step)
         }
         guard from >= 1, end == 0 || end >= from else {

@@ -30,4 +30,6 @@ struct RequestFault: Error, Hashable, Sendable {
     let detail: String
 
     static func malformed(_ detail: String) -> RequestFault { RequestFault(status: 400, detail: detail) }
+
+    static let version = RequestFault(status: 505, detail: "Only HTTP/1.0 and HTTP/1.1 are spoken here.")
 }

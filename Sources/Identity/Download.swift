@@ -10,35 +10,58 @@ final class Download: NSObject, URLSessionDataDelegate {
     enum Refusal: String, Error {
         case status = "the server's answer is not 200"
         case size = "the answer is too large"
+        case time = "the answer is not there in time"
     }
 
     private struct State {
         var data = Data()
         var refusal: Refusal?
         var continuation: CheckedContinuation<Data, any Error>?
+        var isCancelled = false
     }
 
     private let limitBytes: Int
     private let state = Mutex(State())
 
-    init(limitBytes: Int) { self.limitBytes = limitBytes }
+    /// The timeout is for the whole answer: URLSession's own counts from byte to byte, and a dripping server would hold it for ever.
+    static func data(from url: URL, limitBytes: Int, timeout: Duration) async throws -> Data {
+        try await withThrowingTaskGroup(of: Data.self) { group in
+            group.addTask { try await Download(limitBytes: limitBytes).data(from: url) }
+            group.addTask {
+                try await Task.sleep(for: timeout, clock: .continuous)
+                throw Refusal.time
+            }
+            defer { group.cancelAll() }
+            guard let data = try await group.next() else { preconditionFailure("A group of two tasks has a first result.") }
+            return data
+        }
+    }
 
-    func data(from url: URL, timeout: Duration) async throws -> Data {
+    private init(limitBytes: Int) { self.limitBytes = limitBytes }
+
+    private func data(from url: URL) async throws -> Data {
         let configuration = URLSessionConfiguration.ephemeral
-        let seconds = Double(timeout.components.seconds) + Double(timeout.components.attoseconds) * 1e-18
-        configuration.timeoutIntervalForRequest = seconds
-        configuration.timeoutIntervalForResource = seconds
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
-        defer { session.finishTasksAndInvalidate() }
+        defer { session.invalidateAndCancel() }
         let task = session.dataTask(with: url)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                state.withLock { $0.continuation = continuation }
-                task.resume()
+                let isCancelled = state.withLock { state in
+                    if !state.isCancelled { state.continuation = continuation }
+                    return state.isCancelled
+                }
+                if isCancelled { continuation.resume(throwing: CancellationError()) } else { task.resume() }
             }
         } onCancel: {
+            // Answered here: whether a task that is cancelled before it begins still calls its delegate is nowhere promised.
+            let continuation = state.withLock { state in
+                state.isCancelled = true
+                defer { state.continuation = nil }
+                return state.continuation
+            }
             task.cancel()
+            continuation?.resume(throwing: CancellationError())
         }
     }
 

@@ -53,7 +53,7 @@ package struct KeySetLocation: Sendable, CustomStringConvertible {
 
     private static func read(url: URL, timeout: Duration) async throws(IdentityError) -> [UInt8] {
         do {
-            return [UInt8](try await Download(limitBytes: maximumBytes).data(from: url, timeout: timeout))
+            return [UInt8](try await Download.data(from: url, limitBytes: maximumBytes, timeout: timeout))
         } catch let refusal as Download.Refusal {
             throw unreachable(refusal.rawValue)
         } catch {

@@ -36,17 +36,25 @@ package final class TokenVerifier: Sendable {
         }
     }
 
+    private struct Remembered {
+        let principal: Principal
+        /// The key that signed it: the entry is good only as long as the same key stands under that name.
+        let keyName: KeyName
+        let thumbprint: [UInt8]
+    }
+
     private let settings: Settings
     private let leewayMilliseconds: Int64
     private let source: KeySetSource
-    private let cache: Mutex<TokenCache>
+    /// By the SHA-256 of the token's text, so that a session's later requests cost a digest and not a signature.
+    private let cache: Mutex<RecentCache<[UInt8], Remembered>>
 
     package init(settings: Settings, source: KeySetSource) {
         self.settings = settings
         let leeway = settings.leeway.components
         leewayMilliseconds = leeway.seconds * 1_000 + leeway.attoseconds / 1_000_000_000_000_000
         self.source = source
-        cache = Mutex(TokenCache(capacity: settings.cachedTokens))
+        cache = Mutex(RecentCache(capacity: settings.cachedTokens))
     }
 
     /// The principal of a token, or the refusal. Suspends only when the token names an unknown key, until the set has been read again.
@@ -65,7 +73,7 @@ package final class TokenVerifier: Sendable {
             let token = try JSONWebToken(signed, verifiedWith: keys)
             let verdict = judge(token, now: now)
             if case .principal(let principal) = verdict, let entry = keys[token.keyName] {
-                let remembered = TokenCache.Entry(principal: principal, keyName: token.keyName, thumbprint: entry.thumbprint)
+                let remembered = Remembered(principal: principal, keyName: token.keyName, thumbprint: entry.thumbprint)
                 cache.withLock { $0.insert(remembered, for: digest) }
             }
             return verdict

@@ -83,15 +83,16 @@ extension Database {
         return Dictionary(uniqueKeysWithValues: (0..<rows.count).map { (rows.int16($0, 0), rows.int64($0, 1)) })
     }
 
-    /// Events of accounts after the given numbers, in order, at most `limit` for each account.
-    package func events(after cursors: [AccountID: Int64], limit: Int) throws(PostgresError) -> [EventRecord] {
-        let accounts = Array(cursors)
+    /// For each cursor the account's events after that number, in order, at most `limit`.
+    package func events(after cursors: [(account: AccountID, number: Int64)], limit: Int) throws(PostgresError) -> [[EventRecord]] {
         let rows = try run(SQL.readEvents) {
-            $0.append(accounts.map(\.key.text))
-            $0.append(accounts.map(\.value))
+            $0.append(cursors.map(\.account.text))
+            $0.append(cursors.map(\.number))
             $0.append(Int64(limit))
         }
-        return (0..<rows.count).map { rows.event($0) }
+        var found: [[EventRecord]] = Array(repeating: [], count: cursors.count)
+        for row in 0..<rows.count { found[Int(rows.int64(row, 0)) - 1].append(rows.event(row)) }
+        return found
     }
 
     /// Everything an account has; nil where it does not exist.
@@ -105,30 +106,30 @@ extension Database {
 extension Rows {
     /// An event in the column order of `read_events.sql`.
     fileprivate func event(_ row: Int) -> EventRecord {
-        guard let type = OrderEventType(rawValue: int16(row, 3)) else { preconditionFailure("A stored event type is known.") }
-        let account = account(row, 0)
+        guard let type = OrderEventType(rawValue: int16(row, 4)) else { preconditionFailure("A stored event type is known.") }
+        let account = account(row, 1)
         let order = OrderState(
-            id: orderID(row, 11),
+            id: orderID(row, 12),
             account: account,
-            key: key(row, 12),
-            terms: terms(row, 13),
-            holdPrice: amount(row, 20),
-            createdAt: int64(row, 21),
-            routeBy: int64(row, 22),
-            status: status(row, 4),
-            held: amount(row, 7),
-            filledQuantity: int64(row, 5),
-            filledValue: amount(row, 6),
-            reason: optionalText(row, 8),
-            updatedAt: int64(row, 2)
+            key: key(row, 13),
+            terms: terms(row, 14),
+            holdPrice: amount(row, 21),
+            createdAt: int64(row, 22),
+            routeBy: int64(row, 23),
+            status: status(row, 5),
+            held: amount(row, 8),
+            filledQuantity: int64(row, 6),
+            filledValue: amount(row, 7),
+            reason: optionalText(row, 9),
+            updatedAt: int64(row, 3)
         )
         return EventRecord(
             account: account,
-            number: int64(row, 1),
-            at: int64(row, 2),
+            number: int64(row, 2),
+            at: int64(row, 3),
             type: type,
-            lastQuantity: optionalInt64(row, 9),
-            lastPrice: optionalAmount(row, 10),
+            lastQuantity: optionalInt64(row, 10),
+            lastPrice: optionalAmount(row, 11),
             order: order
         )
     }

@@ -47,6 +47,12 @@ extension Database {
         try run(SQL.readCredentials) { $0.append(account.text) }.credentials
     }
 
+    /// Whose a credential is, for ever; nil where there is none of this id.
+    package func account(ofCredential id: String) throws(PostgresError) -> AccountID? {
+        let rows = try run(SQL.accountOfCredential) { $0.append(id) }
+        return rows.count == 0 ? nil : rows.account(0, 0)
+    }
+
     /// Runs `decide` on the account's credentials under its shard's lock and commits the changes that it asks for, with their audit.
     ///
     /// - Parameter decide: pure; returns the result and the changes. Without changes nothing is written.

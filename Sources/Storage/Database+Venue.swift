@@ -81,6 +81,12 @@ extension Database {
         return SessionRecord(epoch: rows.int64(0, 0), generation: rows.int64(0, 1), nextOut: rows.int64(0, 2), nextIn: rows.int64(0, 3))
     }
 
+    /// Whether some router holds the session logged on.
+    package func venueIsUp(_ session: String) throws(PostgresError) -> Bool {
+        let rows = try run(SQL.readVenueUp) { $0.append(session) }
+        return rows.count == 1 && rows.bool(0, 0)
+    }
+
     package func releaseLease(session: String, epoch: Int64) throws(PostgresError) {
         _ = try run(SQL.releaseLease) {
             $0.append(session)

@@ -2,9 +2,11 @@ package import Postgres
 
 /// Every statement of this room, one `.sql` file each. Prepared on every connection at its start, so that a broken statement stops the start, not a trade.
 package enum SQL {
+    static let accountOfCredential = Statement("account_of_credential")
     static let advanceEvents = Statement("advance_events")
     static let advanceSession = Statement("advance_session")
     static let advanceShard = Statement("advance_shard")
+    static let beginVerify = Statement("begin_verify")
     static let changeBalances = Statement("change_balances")
     static let changeCredential = Statement("change_credential")
     static let clearChallenge = Statement("clear_challenge")
@@ -61,17 +63,33 @@ package enum SQL {
     static let setLoggedOn = Statement("set_logged_on")
     static let takeLease = Statement("take_lease")
     static let updateOrders = Statement("update_orders")
+    static let verifyAlarms = Statement("verify_alarms")
+    static let verifyBalances = Statement("verify_balances")
+    static let verifyCounters = Statement("verify_counters")
+    static let verifyEntries = Statement("verify_entries")
+    static let verifyEvents = Statement("verify_events")
+    static let verifyFills = Statement("verify_fills")
+    static let verifyHolds = Statement("verify_holds")
+    static let verifyJournals = Statement("verify_journals")
+    static let verifyKeys = Statement("verify_keys")
+    static let verifyLog = Statement("verify_log")
+    static let verifyOrderEntries = Statement("verify_order_entries")
+    static let verifyOrderHolds = Statement("verify_order_holds")
+    static let verifySigns = Statement("verify_signs")
+    static let verifyVenueOrders = Statement("verify_venue_orders")
 
     /// All of them but BEGIN, COMMIT and ROLLBACK, which a connection prepares by itself.
     package static let all: [Statement] = [
-        advanceEvents, advanceSession, advanceShard, changeBalances, changeCredential, clearChallenge, deleteHalt,
-        deleteOldEvents, deleteOldInbox, deleteOldSent, insertAccount, insertCredential, insertCredentialAudit,
-        insertEntries, insertExecutions, insertHalt, insertInbox, insertKeys, insertLog, insertOperatorAudit,
-        insertOrders, insertSent, listOrders, lockAllShards, lockSession, lockShard, noteAsked, openBalances,
-        orderByID, parkReports, raiseAlarms, readAccounts, readAllBalances, readBacklog, readBalances,
-        readCredentialStates, readCredentials, readEventBounds, readEvents, readExecutions, readHalts, readInbox,
-        readKey, readKeys, readLogEnds, readOrdersByID, readOutbox, readOverdueOrders, readSent, readShardsToSend,
-        readShardsToSettle, readShardsToSweep, readSilentOrders, readUnknownOrders, readVenueUp, releaseLease,
-        setLoggedOn, takeLease, updateOrders,
+        accountOfCredential, advanceEvents, advanceSession, advanceShard, beginVerify, changeBalances,
+        changeCredential, clearChallenge, deleteHalt, deleteOldEvents, deleteOldInbox, deleteOldSent, insertAccount,
+        insertCredential, insertCredentialAudit, insertEntries, insertExecutions, insertHalt, insertInbox,
+        insertKeys, insertLog, insertOperatorAudit, insertOrders, insertSent, listOrders, lockAllShards, lockSession,
+        lockShard, noteAsked, openBalances, orderByID, parkReports, raiseAlarms, readAccounts, readAllBalances,
+        readBacklog, readBalances, readCredentialStates, readCredentials, readEventBounds, readEvents,
+        readExecutions, readHalts, readInbox, readKey, readKeys, readLogEnds, readOrdersByID, readOutbox,
+        readOverdueOrders, readSent, readShardsToSend, readShardsToSettle, readShardsToSweep, readSilentOrders,
+        readUnknownOrders, readVenueUp, releaseLease, setLoggedOn, takeLease, updateOrders, verifyAlarms,
+        verifyBalances, verifyCounters, verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals,
+        verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,
     ]
 }

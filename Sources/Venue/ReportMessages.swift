@@ -69,7 +69,7 @@ extension VenueReport {
 
 extension FIXMessage {
     /// A Price (FIX 4.4 volume 1, "float"): exact to 1/10,000, trailing zeros beyond that taken, anything finer is not a price of ours.
-    fileprivate func price(_ tag: Tag) -> Amount? {
+    fileprivate func price(_ tag: FIXTag) -> Amount? {
         guard var digits = bytes(tag) else { return nil }
         if let point = digits.firstIndex(of: UInt8(ascii: ".")) {
             while digits.last == UInt8(ascii: "0"), digits.endIndex - 1 > point { digits.removeLast() }
@@ -79,7 +79,7 @@ extension FIXMessage {
     }
 
     /// A Qty that is a whole number of shares.
-    fileprivate func wholeShares(_ tag: Tag) -> Int64? {
+    fileprivate func wholeShares(_ tag: FIXTag) -> Int64? {
         guard let amount = price(tag), amount.units % Amount.unitsPerOne == 0 else { return nil }
         return amount.units / Amount.unitsPerOne
     }

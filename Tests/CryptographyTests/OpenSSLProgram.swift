@@ -29,9 +29,11 @@ final class OpenSSLProgram: Sendable {
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         process.standardInput = FileHandle.nullDevice
+        let ended = DispatchSemaphore(value: 0)
+        process.terminationHandler = { _ in ended.signal() }
         try process.run()
         let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
+        ended.wait()
         guard process.terminationStatus == 0 else { throw Failed(arguments: arguments, status: process.terminationStatus) }
         return [UInt8](bytes)
     }

@@ -236,4 +236,28 @@ private enum Line {
             try await group.waitForAll()
         }
     }
+
+    @Test func `waits for a logon without spinning, and not for ever`() async throws {
+        let ours = Disk()
+        let listener = try FIXListener(host: "127.0.0.1", port: 0)
+        let looks = Mutex(0)
+        let clock = SessionClock(
+            wall: SessionClock.system.wall,
+            monotonic: {
+                looks.withLock { $0 += 1 }
+                return SessionClock.system.monotonic()
+            }
+        )
+        var settings = SessionSettings(role: .initiator, senderCompID: "A", targetCompID: "B")
+        settings.logonTimeout = 300
+        let configuration = Initiator.Configuration(host: "127.0.0.1", port: listener.port, session: settings)
+        let initiator = Initiator(configuration, clock: clock, random: { 0.5 }, report: { _ in }, openStore: { DiskStore(ours) })
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await initiator.run() }
+            await ours.wait { $0.events.contains(.disconnected("no Logon in time")) }
+            #expect(looks.withLock { $0 } < 200 * ours.state.withLock { $0.events.count })
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
 }

@@ -129,7 +129,7 @@ private struct Play {
             if parts[0] == "35" {
                 message = FIXMessage(MessageType(rawValue: parts[1]))
             } else if let tag = Int32(parts[0]) {
-                message?.append(Tag(rawValue: tag), parts[1])
+                message?.append(FIXTag(rawValue: tag), parts[1])
             }
         }
         return message
@@ -146,7 +146,7 @@ private struct Play {
             written.removeFirst()
             for field in text.split(separator: "|") {
                 let parts = field.split(separator: "=", maxSplits: 1).map(String.init)
-                let tag = Tag(rawValue: try #require(Int32(parts[0])))
+                let tag = FIXTag(rawValue: try #require(Int32(parts[0])))
                 let found = message.string(tag)
                 #expect(parts[1] == "*" ? found != nil : found == parts[1], "\(line): got \(message)")
             }

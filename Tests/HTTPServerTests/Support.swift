@@ -68,6 +68,15 @@ final class Signal: Sendable {
     }
 }
 
+/// Waits for something that gives no signal, and fails rather than for ever.
+func eventually(_ condition: () -> Bool) async throws {
+    let limit = ContinuousClock.now + .seconds(Int(RawClient.guardSeconds))
+    while !condition() {
+        if ContinuousClock.now > limit { throw ClientFailure(description: "it never came true") }
+        await Task.yield()
+    }
+}
+
 struct ClientFailure: Error, CustomStringConvertible {
     let description: String
 }
@@ -87,7 +96,7 @@ struct Answer: Sendable {
 final class RawClient: @unchecked Sendable {
     static let guardSeconds: Int32 = 20
 
-    let descriptor: Int32
+    private var descriptor: Int32
     private(set) var unread: [UInt8] = []
 
     init(_ server: HTTPListener, receiveBuffer: Int32? = nil) throws {
@@ -109,7 +118,7 @@ final class RawClient: @unchecked Sendable {
     }
 
     deinit {
-        Glibc.close(descriptor)
+        if descriptor >= 0 { Glibc.close(descriptor) }
     }
 
     func send(_ text: String) throws { try send(Array(text.utf8)) }
@@ -130,7 +139,14 @@ final class RawClient: @unchecked Sendable {
     func vanish() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
-        shutdown(descriptor, Int32(SHUT_RDWR))
+        Glibc.close(descriptor)
+        descriptor = -1
+    }
+
+    /// True while neither bytes nor the end have come, for so long.
+    func hasNothingToRead(milliseconds: Int32 = 0) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&entry, 1, milliseconds) == 0
     }
 
     /// Reads some more; false at the end of the connection.

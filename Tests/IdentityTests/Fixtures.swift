@@ -215,7 +215,12 @@ final class TinyServer: Sendable {
         Thread.detachNewThread { [weak self] in
             while true {
                 let connection = accept(listener, nil, nil)
-                guard connection >= 0, let self else { return }
+                guard connection >= 0, let self else {
+                    // Closed here and not by deinit: else the number could by now be another server's listener.
+                    if connection >= 0 { close(connection) }
+                    close(listener)
+                    return
+                }
                 self.answer(connection)
             }
         }
@@ -223,7 +228,6 @@ final class TinyServer: Sendable {
 
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
         for connection in state.withLock({ $0.silent }) { close(connection) }
     }
 

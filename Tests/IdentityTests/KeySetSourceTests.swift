@@ -216,9 +216,10 @@ private func failure(_ report: KeySetSource.Report?) -> (code: IdentityError.Cod
         settings.readTimeout = .seconds(1)
         let test = try SourceUnderTest(server.url, settings: settings)
         let took = await ContinuousClock().measure {
-            await #expect(throws: IdentityError.self) { try await test.source.load() }
+            await #expect(throws: IdentityError(.unreachable, "read key set", "the answer is not there in time")) { try await test.source.load() }
         }
-        #expect(took < .seconds(5))
+        // Far from the second on a machine with much to do, and far from the minute that a URL session waits by itself.
+        #expect(took < .seconds(30))
         #expect(failure(await test.nextReport())! == (.unreachable, nil))
     }
 

@@ -67,14 +67,14 @@ import Wire
     @Test(arguments: OrderEventType.allCases)
     func `reads each event back`(_ type: OrderEventType) throws {
         let isFill = type == .fill
-        let event = OrderEvent(
+        let event = StreamedEvent(
             type: type,
             at: 7,
             lastQuantity: isFill ? 40 : nil,
             lastPrice: isFill ? Amount("125.5025") : nil,
             order: Example.order
         )
-        #expect(try OrderEvent.read(event.data) == event)
+        #expect(try StreamedEvent.read(event.data) == event)
     }
 
     @Test func `reads a reset back`() throws {

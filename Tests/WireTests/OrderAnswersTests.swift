@@ -111,13 +111,13 @@ import Wire
 
 @Suite struct `An order event` {
     @Test func `tells of a fill and the order after it, on one line`() {
-        let event = OrderEvent(type: .fill, at: 7, lastQuantity: 40, lastPrice: Amount("125.5025"), order: Example.order)
+        let event = StreamedEvent(type: .fill, at: 7, lastQuantity: 40, lastPrice: Amount("125.5025"), order: Example.order)
         #expect(text(event.data) == #"{"type":"fill","at":7,"last_quantity":40,"last_price":125.5025,"order":\#(Example.orderJSON)}"#)
     }
 
     @Test(arguments: OrderEventType.allCases)
     func `of another type has no last quantity and price`(_ type: OrderEventType) {
-        let event = OrderEvent(type: type, at: 7, lastQuantity: nil, lastPrice: nil, order: Example.order)
+        let event = StreamedEvent(type: type, at: 7, lastQuantity: nil, lastPrice: nil, order: Example.order)
         #expect(text(event.data).hasPrefix(#"{"type":"\#(type.text)","at":7,"last_quantity":null,"last_price":null,"order":{"#))
         #expect(!event.data.contains(UInt8(ascii: "\n")))
     }

@@ -55,7 +55,7 @@ import CHTTPParser
     private var fields: [HTTPHeaders.Field] = []
     private var isInValue = false
     private var headBytes = 0
-    private var previous: UInt8 = 0
+    private var lines = HeadLines()
     private var fault: RequestFault?
     private var isHeadComplete = false
 
@@ -145,7 +145,7 @@ import CHTTPParser
     private func beginHead() throws(RequestFault) {
         guard let known = Self.method(opening) else {
             if opening.isEmpty { throw .malformed("The request has no method.") }
-            if opening.elementsEqual("PRI".utf8) { throw RequestFault(status: 505, detail: "HTTP/2 is not spoken here.") }
+            if opening.elementsEqual("PRI".utf8) { throw .version }
             throw RequestFault(status: 501, detail: "The method is not known.")
         }
         method = known
@@ -154,7 +154,7 @@ import CHTTPParser
         text.reserveCapacity(512)
         fields.reserveCapacity(12)
         state = .head
-        previous = 0x20
+        lines = HeadLines()
         opening.append(0x20)
         let start = opening
         opening.removeAll(keepingCapacity: true)
@@ -177,7 +177,7 @@ import CHTTPParser
 
     private func takeHead(_ bytes: UnsafeRawBufferPointer) throws(RequestFault) -> Int {
         let taken = unsafe feed(bytes)
-        unsafe try checkLines(UnsafeRawBufferPointer(rebasing: bytes[..<taken]))
+        unsafe try lines.check(UnsafeRawBufferPointer(rebasing: bytes[..<taken]))
         headBytes += taken
         if let fault { throw fault }
         let code = unsafe http_errno(UInt32(parser.pointee.http_errno))
@@ -195,21 +195,9 @@ import CHTTPParser
         }
     }
 
-    /// Lines end in CR LF, and no line continues the one before (RFC 9112 sections 2.2 and 5.2).
-    private func checkLines(_ bytes: UnsafeRawBufferPointer) throws(RequestFault) {
-        var last = previous
-        for index in 0..<bytes.count {
-            let byte = unsafe bytes[index]
-            if (byte == 0x0A) != (last == 0x0D) { throw .malformed("A line does not end in CR LF.") }
-            if last == 0x0A, byte == 0x20 || byte == 0x09 { throw .malformed("A header line is folded.") }
-            last = byte
-        }
-        previous = last
-    }
-
     private static func fault(_ code: http_errno) -> RequestFault {
         switch code {
-        case HPE_INVALID_VERSION: RequestFault(status: 505, detail: "Only HTTP/1.0 and HTTP/1.1 are spoken here.")
+        case HPE_INVALID_VERSION: .version
         case HPE_INVALID_TRANSFER_ENCODING: RequestFault(status: 501, detail: "Only the transfer coding chunked is known.")
         case HPE_HEADER_OVERFLOW: RequestFault(status: 431, detail: "The headers are too long.")
         case HPE_INVALID_URL: .malformed("The request target is malformed.")
@@ -222,7 +210,7 @@ import CHTTPParser
 
     private func endHead() throws(RequestFault) {
         let major = unsafe parser.pointee.http_major
-        guard major == 1 else { throw Self.fault(HPE_INVALID_VERSION) }
+        guard major == 1 else { throw .version }
         isVersion10 = unsafe parser.pointee.http_minor == 0
         let headers = HTTPHeaders(bytes: text, fields: fields)
         try checkFields(headers)
@@ -245,7 +233,8 @@ import CHTTPParser
             state = .method
         case .length(let length):
             bodyLength = length
-            body.reserveCapacity(length)
+            // A length is only a claim: memory is taken as bytes come.
+            body.reserveCapacity(min(length, 4096))
             state = .fixedBody
         case .chunked:
             chunks = ChunkedBody(maximumBytes: limits.bodyBytes)

@@ -92,10 +92,10 @@ extension KeyAnswer {
     }
 }
 
-extension OrderEvent {
-    package static func read(_ data: [UInt8]) throws(AnswerError) -> OrderEvent {
+extension StreamedEvent {
+    package static func read(_ data: [UInt8]) throws(AnswerError) -> StreamedEvent {
         let fields = try AnswerFields(data, "order event")
-        return OrderEvent(
+        return StreamedEvent(
             type: try fields.parsed("type") { text in OrderEventType.allCases.first { $0.text == text } },
             at: try fields.wholeNumber("at"),
             lastQuantity: try fields.optionalWholeNumber("last_quantity"),

@@ -22,7 +22,7 @@ package struct EventID: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// What happened to an order: the data of one event on the stream (design section 4.4).
-package struct OrderEvent: Hashable, Sendable {
+package struct StreamedEvent: Hashable, Sendable {
     package let type: OrderEventType
     /// Milliseconds since the epoch, the router's clock.
     package let at: Int64

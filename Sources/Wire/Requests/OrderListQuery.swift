@@ -59,7 +59,11 @@ package struct OrderListQuery: Hashable, Sendable {
 
     /// - Throws: `invalid_field` naming the parameter, or `malformed_request`.
     package static func read(_ query: String?) throws(Problem) -> OrderListQuery {
-        let parameters = try QueryParameters(query, expecting: parameterNames)
+        try read(QueryParameters(query, expecting: parameterNames))
+    }
+
+    /// - Throws: `invalid_field` naming the parameter.
+    package static func read(_ parameters: QueryParameters) throws(Problem) -> OrderListQuery {
         let account = try parameters.account()
         let status = try parameters.parsed(
             "status",

@@ -12,26 +12,35 @@ package struct QueryParameters {
     ///   - names: the parameters that this endpoint knows.
     /// - Throws: `malformed_request` when it is too long or an escape is broken, `invalid_field` for unknown or repeated parameters.
     package init(_ query: String?, expecting names: [String]) throws(Problem) {
-        var pairs: [(name: String, value: String)] = []
         let query = query ?? ""
         guard query.utf8.count <= Self.limitBytes else {
             throw Problem(.malformedRequest, "The query has more than \(Self.limitBytes) bytes. Send a shorter one.")
         }
+        var pairs: [(name: String, value: String)] = []
         for part in query.utf8.split(separator: UInt8(ascii: "&")) {
             let halves = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = Self.decoded(halves[0]), let value = Self.decoded(halves.count == 2 ? halves[1] : halves[0].prefix(0)) else {
                 throw Problem(.malformedRequest, "The query holds an invalid percent-escape. Encode it as UTF-8.")
             }
+            pairs.append((name, value))
+        }
+        try self.init(decoded: pairs, expecting: names)
+    }
+
+    /// The same of parameters that were decoded already, in the order of the target.
+    package init(decoded pairs: [(name: String, value: String)], expecting names: [String]) throws(Problem) {
+        var taken: [(name: String, value: String)] = []
+        for (name, value) in pairs {
             guard names.contains(where: { $0.hasSameBytes(as: name) }) else {
                 let known = names.isEmpty ? "none is" : "known are \(names.joined(separator: ", "))"
                 throw .invalid(name, "The parameter \(name.quotedForMessage) is not known here. Leave it out; \(known).")
             }
-            guard !pairs.contains(where: { $0.name == name }) else {
+            guard !taken.contains(where: { $0.name == name }) else {
                 throw .invalid(name, "The parameter '\(name)' stands there twice. Send it once.")
             }
-            pairs.append((name, value))
+            taken.append((name, value))
         }
-        self.pairs = pairs
+        self.pairs = taken
     }
 
     /// The decoded value; nil when the parameter is absent or empty.

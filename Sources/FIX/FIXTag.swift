@@ -1,5 +1,5 @@
 /// A FIX field number. Names are those of the FIX 4.4 dictionary; only the fields that this product reads or writes are named.
-package struct Tag: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {
+package struct FIXTag: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {
     package let rawValue: Int32
 
     package init(rawValue: Int32) {
@@ -13,84 +13,84 @@ package struct Tag: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLi
     package var description: String { String(rawValue) }
 }
 
-extension Tag {
+extension FIXTag {
     // Header and trailer.
-    package static let beginString: Tag = 8
-    package static let bodyLength: Tag = 9
-    package static let checkSum: Tag = 10
-    package static let msgSeqNum: Tag = 34
-    package static let msgType: Tag = 35
-    package static let possDupFlag: Tag = 43
-    package static let senderCompID: Tag = 49
-    package static let sendingTime: Tag = 52
-    package static let targetCompID: Tag = 56
-    package static let possResend: Tag = 97
-    package static let origSendingTime: Tag = 122
+    package static let beginString: FIXTag = 8
+    package static let bodyLength: FIXTag = 9
+    package static let checkSum: FIXTag = 10
+    package static let msgSeqNum: FIXTag = 34
+    package static let msgType: FIXTag = 35
+    package static let possDupFlag: FIXTag = 43
+    package static let senderCompID: FIXTag = 49
+    package static let sendingTime: FIXTag = 52
+    package static let targetCompID: FIXTag = 56
+    package static let possResend: FIXTag = 97
+    package static let origSendingTime: FIXTag = 122
 
     // Session messages.
-    package static let beginSeqNo: Tag = 7
-    package static let endSeqNo: Tag = 16
-    package static let newSeqNo: Tag = 36
-    package static let refSeqNum: Tag = 45
-    package static let encryptMethod: Tag = 98
-    package static let heartBtInt: Tag = 108
-    package static let testReqID: Tag = 112
-    package static let gapFillFlag: Tag = 123
-    package static let resetSeqNumFlag: Tag = 141
-    package static let refTagID: Tag = 371
-    package static let refMsgType: Tag = 372
-    package static let sessionRejectReason: Tag = 373
-    package static let businessRejectRefID: Tag = 379
-    package static let businessRejectReason: Tag = 380
+    package static let beginSeqNo: FIXTag = 7
+    package static let endSeqNo: FIXTag = 16
+    package static let newSeqNo: FIXTag = 36
+    package static let refSeqNum: FIXTag = 45
+    package static let encryptMethod: FIXTag = 98
+    package static let heartBtInt: FIXTag = 108
+    package static let testReqID: FIXTag = 112
+    package static let gapFillFlag: FIXTag = 123
+    package static let resetSeqNumFlag: FIXTag = 141
+    package static let refTagID: FIXTag = 371
+    package static let refMsgType: FIXTag = 372
+    package static let sessionRejectReason: FIXTag = 373
+    package static let businessRejectRefID: FIXTag = 379
+    package static let businessRejectReason: FIXTag = 380
 
     // Orders and reports.
-    package static let account: Tag = 1
-    package static let avgPx: Tag = 6
-    package static let clOrdID: Tag = 11
-    package static let cumQty: Tag = 14
-    package static let execID: Tag = 17
-    package static let execRefID: Tag = 19
-    package static let handlInst: Tag = 21
-    package static let lastPx: Tag = 31
-    package static let lastQty: Tag = 32
-    package static let orderID: Tag = 37
-    package static let orderQty: Tag = 38
-    package static let ordStatus: Tag = 39
-    package static let ordType: Tag = 40
-    package static let origClOrdID: Tag = 41
-    package static let price: Tag = 44
-    package static let side: Tag = 54
-    package static let symbol: Tag = 55
-    package static let text: Tag = 58
-    package static let timeInForce: Tag = 59
-    package static let transactTime: Tag = 60
-    package static let tradeDate: Tag = 75
-    package static let stopPx: Tag = 99
-    package static let cxlRejReason: Tag = 102
-    package static let ordRejReason: Tag = 103
-    package static let execType: Tag = 150
-    package static let leavesQty: Tag = 151
-    package static let cxlRejResponseTo: Tag = 434
-    package static let ordStatusReqID: Tag = 790
+    package static let account: FIXTag = 1
+    package static let avgPx: FIXTag = 6
+    package static let clOrdID: FIXTag = 11
+    package static let cumQty: FIXTag = 14
+    package static let execID: FIXTag = 17
+    package static let execRefID: FIXTag = 19
+    package static let handlInst: FIXTag = 21
+    package static let lastPx: FIXTag = 31
+    package static let lastQty: FIXTag = 32
+    package static let orderID: FIXTag = 37
+    package static let orderQty: FIXTag = 38
+    package static let ordStatus: FIXTag = 39
+    package static let ordType: FIXTag = 40
+    package static let origClOrdID: FIXTag = 41
+    package static let price: FIXTag = 44
+    package static let side: FIXTag = 54
+    package static let symbol: FIXTag = 55
+    package static let text: FIXTag = 58
+    package static let timeInForce: FIXTag = 59
+    package static let transactTime: FIXTag = 60
+    package static let tradeDate: FIXTag = 75
+    package static let stopPx: FIXTag = 99
+    package static let cxlRejReason: FIXTag = 102
+    package static let ordRejReason: FIXTag = 103
+    package static let execType: FIXTag = 150
+    package static let leavesQty: FIXTag = 151
+    package static let cxlRejResponseTo: FIXTag = 434
+    package static let ordStatusReqID: FIXTag = 790
 
     // Market data.
-    package static let mdReqID: Tag = 262
-    package static let subscriptionRequestType: Tag = 263
-    package static let marketDepth: Tag = 264
-    package static let mdUpdateType: Tag = 265
-    package static let noMDEntryTypes: Tag = 267
-    package static let noMDEntries: Tag = 268
-    package static let mdEntryType: Tag = 269
-    package static let mdEntryPx: Tag = 270
-    package static let mdEntrySize: Tag = 271
-    package static let mdReqRejReason: Tag = 281
-    package static let noRelatedSym: Tag = 146
-    package static let securityTradingStatus: Tag = 326
+    package static let mdReqID: FIXTag = 262
+    package static let subscriptionRequestType: FIXTag = 263
+    package static let marketDepth: FIXTag = 264
+    package static let mdUpdateType: FIXTag = 265
+    package static let noMDEntryTypes: FIXTag = 267
+    package static let noMDEntries: FIXTag = 268
+    package static let mdEntryType: FIXTag = 269
+    package static let mdEntryPx: FIXTag = 270
+    package static let mdEntrySize: FIXTag = 271
+    package static let mdReqRejReason: FIXTag = 281
+    package static let noRelatedSym: FIXTag = 146
+    package static let securityTradingStatus: FIXTag = 326
 }
 
-extension Tag {
+extension FIXTag {
     /// A field of raw data, which may hold the field delimiter, and the field before it that says how long it is (FIX 4.4 volume 1, "data").
-    var lengthOfData: Tag? {
+    var lengthOfData: FIXTag? {
         switch rawValue {
         case 96: 95
         case 89: 93
@@ -99,7 +99,7 @@ extension Tag {
         case 446: 445
         case 619: 618
         case 622: 621
-        case 349, 351, 353, 355, 357, 359, 361, 363, 365: Tag(rawValue: rawValue - 1)
+        case 349, 351, 353, 355, 357, 359, 361, 363, 365: FIXTag(rawValue: rawValue - 1)
         default: nil
         }
     }

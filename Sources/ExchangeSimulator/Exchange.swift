@@ -1,0 +1,296 @@
+package import FIX
+import Trading
+
+/// What the venue says to one party, and when.
+package struct Report: Sendable {
+    package let party: String
+    package let message: FIXMessage
+    /// Not before this time, in milliseconds since the epoch; `never` = withheld until it is released.
+    package let due: Int64
+    /// The connection breaks before this report is sent, once.
+    package let dropsConnection: Bool
+
+    package static let never = Int64.max
+}
+
+/// How the venue behaves; every part may change while it runs.
+package struct ExchangeSettings: Sendable {
+    /// How late the reports of the late scenario are, in milliseconds.
+    package var lateness: Int64 = 3_000
+    /// How much worse than the quote the price-gap scenario fills.
+    package var gapPercent: Int64 = 20
+    /// False = not even status requests are answered for symbols of the mute scenario.
+    package var answersStatusWhenMute = true
+    /// Scenarios for symbols that have none by their suffix, or another one.
+    package var scenarios: [String: Scenario] = [:]
+    package var halted: Set<String> = []
+
+    package init() {}
+}
+
+/// The orders of a venue and their matching against its quotes: messages in, reports out. No clock, no input or output.
+package struct Exchange: Sendable {
+    package var settings = ExchangeSettings()
+    /// By ClOrdID.
+    package internal(set) var orders: [String: ExchangeOrder] = [:]
+    /// By base symbol.
+    package private(set) var quotes: [String: Quote] = Listing.start
+    /// How many NewOrderSingles have come for each ClOrdID; what the session itself repeated (PossDup) is not among them.
+    package internal(set) var seen: [String: Int] = [:]
+    /// ClOrdIDs that came again as a new order: each is an order that somebody would have doubled.
+    package internal(set) var doubles: [String] = []
+    /// The order that each cancel request is for.
+    var cancels: [String: String] = [:]
+    /// Numbers OrderIDs and ExecIDs.
+    var counter: Int64 = 0
+    /// What has to be written down since it was last asked for.
+    var changes = Changes()
+    /// ClOrdIDs of open orders in the order of arrival, by symbol; those that have ended leave when their symbol is next matched.
+    private var open: [String: [String]] = [:]
+
+    struct Changes: Sendable {
+        var orders: Set<String> = []
+        var seen: [String] = []
+        var doubles: [String] = []
+        var cancels: [String] = []
+    }
+
+    package init() {}
+
+    // MARK: Questions
+
+    package func scenario(of symbol: String) -> Scenario? { settings.scenarios[symbol] ?? Scenario.split(symbol).scenario }
+
+    package func quote(of symbol: String) -> Quote? { quotes[symbol] ?? quotes[Scenario.split(symbol).base] }
+
+    // MARK: Inputs
+
+    /// An application message of a party.
+    package mutating func received(_ message: FIXMessage, number: Int, isPossResend: Bool, from party: String, at time: Int64) -> [Report] {
+        switch message.type {
+        case .newOrderSingle: newOrder(message, number: number, isPossResend: isPossResend, from: party, at: time)
+        case .orderCancelRequest: cancel(message, number: number, isPossResend: isPossResend, from: party, at: time)
+        case .orderStatusRequest: status(message, number: number, from: party, at: time)
+        case .reject, .businessMessageReject: []
+        default: [businessReject(message, number: number, reason: 3, "unsupported message type", to: party, at: time)]
+        }
+    }
+
+    /// The quote of a base symbol, without matching: `match` follows once all have moved.
+    package mutating func setQuote(_ symbol: String, _ quote: Quote) {
+        quotes[symbol] = quote
+    }
+
+    /// Lets resting orders meet the quotes, and partial fills go on.
+    package mutating func match(at time: Int64) -> [Report] {
+        var reports: [Report] = []
+        for symbol in open.keys.sorted() {
+            guard let waiting = open[symbol] else { continue }
+            for id in waiting {
+                guard var order = orders[id], order.isOpen else { continue }
+                work(&order, at: time, &reports)
+            }
+            let left = waiting.filter { orders[$0]?.isOpen == true }
+            open[symbol] = left.isEmpty ? nil : left
+        }
+        return reports
+    }
+
+    /// The trading day is over: DAY orders expire.
+    package mutating func endDay(at time: Int64) -> [Report] {
+        var reports: [Report] = []
+        for id in orders.keys.sorted() {
+            guard var order = orders[id], order.isOpen, order.timeInForce == .day else { continue }
+            order.status = "C"
+            store(order)
+            emit(report(order, "C", at: time), order, at: time, &reports)
+        }
+        return reports
+    }
+
+    // MARK: Orders
+
+    private mutating func newOrder(
+        _ message: FIXMessage,
+        number: Int,
+        isPossResend: Bool,
+        from party: String,
+        at time: Int64
+    ) -> [Report] {
+        guard let id = message.string(.clOrdID) else {
+            return [businessReject(message, number: number, reason: 5, "ClOrdID is missing", to: party, at: time)]
+        }
+        seen[id, default: 0] += 1
+        changes.seen.append(id)
+        if let first = orders[id] { return again(first, message, isPossResend: isPossResend, from: party, at: time) }
+        guard var order = read(message, id, from: party, at: time) else {
+            return [businessReject(message, number: number, reason: 5, "not a readable order", to: party, at: time)]
+        }
+        var reports: [Report] = []
+        if let (reason, text) = refusal(order) {
+            order.status = "8"
+            store(order)
+            var refused = report(order, "8", at: time)
+            refused.ordRejReason = reason
+            refused.text = text
+            emit(refused, order, at: time, &reports)
+            return reports
+        }
+        store(order)
+        open[order.symbol, default: []].append(id)
+        emit(report(order, "0", at: time), order, at: time, isFirst: true, &reports)
+        work(&order, at: time, &reports)
+        let ends = order.timeInForce == .immediateOrCancel || order.timeInForce == .fillOrKill
+        if order.isOpen, ends, scenario(of: order.symbol) != .mute {
+            order.status = "4"
+            store(order)
+            var cancelled = report(order, "4", at: time)
+            cancelled.text = "not filled at once"
+            emit(cancelled, order, at: time, &reports)
+        }
+        return reports
+    }
+
+    /// A ClOrdID that is already here is never executed again.
+    private mutating func again(
+        _ first: ExchangeOrder,
+        _ message: FIXMessage,
+        isPossResend: Bool,
+        from party: String,
+        at time: Int64
+    ) -> [Report] {
+        var answer = report(first, isPossResend ? "I" : "8", at: time)
+        if !isPossResend {
+            doubles.append(first.clOrdID)
+            changes.doubles.append(first.clOrdID)
+            answer.ordStatus = "8"
+            answer.leavesQty = 0
+            answer.cumQty = 0
+            answer.avgPx = .zero
+            answer.ordRejReason = 6
+            answer.text = "duplicate order"
+        }
+        return [Report(party: party, message: answer.message, due: time, dropsConnection: false)]
+    }
+
+    private func refusal(_ order: ExchangeOrder) -> (reason: Int, text: String)? {
+        guard quote(of: order.symbol) != nil else { return (1, "unknown symbol") }
+        if settings.halted.contains(order.symbol) || settings.halted.contains(Scenario.split(order.symbol).base) {
+            return (2, "trading in the symbol is halted")
+        }
+        if scenario(of: order.symbol) == .reject { return (0, "rejected by scenario") }
+        return nil
+    }
+
+    private mutating func read(_ message: FIXMessage, _ id: String, from party: String, at time: Int64) -> ExchangeOrder? {
+        guard let symbol = message.string(.symbol), let side = message.enumeration(.side, Side.self),
+            let type = message.enumeration(.ordType, OrderType.self), let quantity = message.shares(.orderQty), quantity > 0
+        else { return nil }
+        // TimeInForce is optional; absent = DAY (FIX 4.4 volume 3, tag 59).
+        let timeInForce = message.has(.timeInForce) ? message.enumeration(.timeInForce, TimeInForce.self) : .day
+        let limit = message.amount(.price)
+        let stop = message.amount(.stopPx)
+        guard let timeInForce, !type.hasLimitPrice || limit.isPositive, !type.hasStopPrice || stop.isPositive else { return nil }
+        counter += 1
+        return ExchangeOrder(
+            party: party,
+            clOrdID: id,
+            orderID: "X\(counter)",
+            account: message.string(.account),
+            symbol: symbol,
+            side: side,
+            type: type,
+            timeInForce: timeInForce,
+            quantity: quantity,
+            limitPrice: type.hasLimitPrice ? limit : nil,
+            stopPrice: type.hasStopPrice ? stop : nil,
+            receivedAt: time
+        )
+    }
+
+    mutating func store(_ order: ExchangeOrder) {
+        orders[order.clOrdID] = order
+        changes.orders.insert(order.clOrdID)
+    }
+
+    /// Puts back an order that was written down.
+    mutating func restore(_ order: ExchangeOrder) {
+        let isNew = orders[order.clOrdID] == nil
+        orders[order.clOrdID] = order
+        if isNew, order.isOpen { open[order.symbol, default: []].append(order.clOrdID) }
+    }
+
+    // MARK: Matching
+
+    /// Fills what the quote and the scenario allow now.
+    private mutating func work(_ order: inout ExchangeOrder, at time: Int64, _ reports: inout [Report]) {
+        let scenario = scenario(of: order.symbol)
+        guard scenario != .mute, scenario != .fillAfterCancel, let quote = quote(of: order.symbol),
+            !settings.halted.contains(order.symbol), !settings.halted.contains(Scenario.split(order.symbol).base)
+        else { return }
+        let quoted = order.side == .buy ? quote.ask : quote.bid
+        if let stop = order.stopPrice, !order.isTriggered {
+            guard order.side == .buy ? quoted >= stop : quoted <= stop else { return }
+            order.isTriggered = true
+            store(order)
+        }
+        var price = quoted
+        if let limit = order.limitPrice {
+            // Filled at the quote, not at the limit: the improvement is the trader's.
+            guard order.side == .buy ? quoted <= limit : quoted >= limit else { return }
+        } else if scenario == .priceGap {
+            let gap = quoted.units * settings.gapPercent / 100
+            price = Amount(units: order.side == .buy ? quoted.units + gap : max(1, quoted.units - gap))
+        }
+        switch scenario {
+        case .partialFills where order.timeInForce == .fillOrKill:
+            while order.isOpen { fill(&order, quarter(of: order), price, at: time, &reports) }
+        case .partialFills: fill(&order, quarter(of: order), price, at: time, &reports)
+        case .overfill: fill(&order, order.leavesQty + max(1, order.quantity / 10), price, at: time, &reports)
+        default: fill(&order, order.leavesQty, price, at: time, &reports)
+        }
+    }
+
+    private func quarter(of order: ExchangeOrder) -> Int64 { min(order.leavesQty, max(1, (order.quantity + 3) / 4)) }
+
+    mutating func fill(_ order: inout ExchangeOrder, _ quantity: Int64, _ price: Amount, at time: Int64, _ reports: inout [Report]) {
+        guard let value = price.times(quantity), let turnover = order.turnover.adding(value) else { return }
+        order.turnover = turnover
+        order.cumQty += quantity
+        if order.isOpen { order.status = order.cumQty >= order.quantity ? "2" : "1" }
+        store(order)
+        var trade = report(order, "F", at: time)
+        trade.lastQty = quantity
+        trade.lastPx = price
+        emit(trade, order, at: time, &reports)
+    }
+
+    // MARK: Reporting
+
+    mutating func nextExecID(at time: Int64) -> String {
+        counter += 1
+        return "E\(FIXTime.dateText(time))-\(counter)"
+    }
+
+    mutating func report(_ order: ExchangeOrder, _ execType: Character, at time: Int64) -> ExecutionReport {
+        ExecutionReport(order, execID: nextExecID(at: time), execType: execType, at: time)
+    }
+
+    /// Sends a report as the symbol's scenario has it: late, twice, withheld, or after the connection broke.
+    func emit(_ report: ExecutionReport, _ order: ExchangeOrder, at time: Int64, isFirst: Bool = false, _ reports: inout [Report]) {
+        emit(report.message, order, at: time, isFirst: isFirst, &reports)
+    }
+
+    func emit(_ message: FIXMessage, _ order: ExchangeOrder, at time: Int64, isFirst: Bool = false, _ reports: inout [Report]) {
+        let scenario = scenario(of: order.symbol)
+        let due =
+            switch scenario {
+            case .late: time + settings.lateness
+            case .mute: Report.never
+            default: time
+            }
+        let made = Report(party: order.party, message: message, due: due, dropsConnection: scenario == .drop && isFirst)
+        reports.append(made)
+        if scenario == .duplicateReports { reports.append(made) }
+    }
+}

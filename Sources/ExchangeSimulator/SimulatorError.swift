@@ -1,0 +1,15 @@
+/// The one error of the simulator's own: its journal does not cooperate, or a fault was asked for.
+package struct SimulatorError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Code: String, Sendable {
+        case journalUnusable
+        case journalCorrupt
+        case journalInUse
+        case droppedByScenario
+    }
+
+    package let code: Code
+    package let operation: String
+    package let message: String
+
+    package var description: String { "\(operation): \(code.rawValue): \(message)" }
+}

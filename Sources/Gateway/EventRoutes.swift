@@ -1,0 +1,89 @@
+import HTTPServer
+import Identity
+import Storage
+import Trading
+import Wire
+
+/// GET /v1/trading/orders/events (design section 4.4): the account's events as Server-Sent Events, resumed by `Last-Event-ID`.
+extension APIHandler {
+    func events(_ call: inout Call) async throws -> HTTPResponse {
+        let parameters = try parameters(call, ["account_id"])
+        let principal = try await principal(call, .ordersRead)
+        let account = try account(try parameters.account(), of: principal)
+        call.account = account
+        let lastID = try single("last-event-id", call)
+        guard let bounds = try await read({ try $0.eventBounds(of: account) }) else {
+            throw Problem(.accountForbidden, "No account of this id exists here.")
+        }
+        let start = Self.start(lastID, bounds)
+        let streams = api.streams
+        let left = principal.expiresAt - call.receivedAt
+        return .eventStream { writer in
+            // The stream ends when the token does, when the client goes, and when the router stops: whichever is first.
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { try? await Task.sleep(for: .milliseconds(max(0, left))) }
+                group.addTask { await Self.pump(streams, account, bounds.generation, start, into: writer) }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+    }
+
+    /// Where a stream begins, and the reset that it begins with when the id cannot be resumed from.
+    private struct Start {
+        let after: Int64
+        let reset: EventReset?
+    }
+
+    private static func start(_ lastID: String?, _ bounds: EventBounds) -> Start {
+        guard let lastID else { return Start(after: bounds.latest, reset: nil) }
+        if let id = EventID(lastID), id.generation == bounds.generation, id.number >= bounds.oldest - 1, id.number <= bounds.latest {
+            return Start(after: id.number, reset: nil)
+        }
+        func id(_ number: Int64) -> EventID? { number >= 1 && number <= bounds.latest ? EventID(generation: bounds.generation, number: number) : nil }
+        return Start(after: bounds.latest, reset: EventReset(oldest: id(bounds.oldest), latest: id(bounds.latest)))
+    }
+
+    private static func pump(
+        _ streams: EventStreams,
+        _ account: AccountID,
+        _ generation: Int64,
+        _ start: Start,
+        into writer: EventStreamWriter
+    ) async {
+        var after = start.after
+        do {
+            // A comment at once tells the client that the stream stands; a reset where its id is too old or foreign.
+            var opening = Array(": stream of \(account)\nretry: 1000\n\n".utf8)
+            if let reset = start.reset { opening += frame(id: nil, event: EventReset.eventName, data: reset.data) }
+            try writer.send(opening)
+            while !Task.isCancelled {
+                let events = await streams.next(account, after: after)
+                guard let last = events.last else { return }
+                try writer.send(
+                    events.flatMap { event in
+                        frame(id: EventID(generation: generation, number: event.number), event: nil, data: StreamedEvent(event).data)
+                    }
+                )
+                after = last.number
+                try await writer.drained()
+            }
+        } catch {
+            // The client has gone or reads too slowly: there is nobody to tell.
+        }
+    }
+
+    /// One event in the form of the HTML standard, section 9.2.
+    private static func frame(id: EventID?, event: String?, data: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        if let id { bytes += Array("id: \(id)\n".utf8) }
+        if let event { bytes += Array("event: \(event)\n".utf8) }
+        return bytes + Array("data: ".utf8) + data + Array("\n\n".utf8)
+    }
+}
+
+extension StreamedEvent {
+    init(_ record: EventRecord) {
+        self.init(type: record.type, at: record.at, lastQuantity: record.lastQuantity, lastPrice: record.lastPrice, order: OrderView(record.order))
+    }
+}

@@ -1,0 +1,115 @@
+package import Postgres
+package import Storage
+import Synchronization
+package import Trading
+
+/// publish: log to clients. One look a round at where the shards' logs end; when something is new, one query brings every waiting stream its next events.
+///
+/// Events of an account are numbered in the commit that writes them, so a stream that reads from its cursor on misses nothing and repeats nothing.
+/// A stream that is busy writing asks for no more meanwhile: what waits for a slow reader is one portion, never a queue.
+package final class EventStreams: Sendable {
+    /// Events given to a stream at once: about 50 KB, under the bound at which a slow reader is cut.
+    static let portion: Int64 = 64
+    /// Streams that may wait at once: as many as connections.
+    static let capacity = 16_000
+    /// How often to look when no signal comes: other routers' commits are found by looking.
+    static let pollInterval: Duration = .milliseconds(20)
+    static let idlePollInterval: Duration = .milliseconds(200)
+
+    private struct Waiter {
+        let account: AccountID
+        let after: Int64
+        let continuation: CheckedContinuation<[EventRecord], Never>
+    }
+
+    private struct State {
+        var waiters: [Int: Waiter] = [:]
+        var nextWaiter = 0
+        /// A stream joined or asked again: look even when the logs have not grown.
+        var hasNew = false
+        var isStopped = false
+    }
+
+    private let options: PostgresOptions
+    private let signal: CommitSignal
+    private let trouble: @Sendable (String) -> Void
+    private let state = Mutex(State())
+
+    /// - Parameter signal: raised when something was committed to the log.
+    package init(database: PostgresOptions, signal: CommitSignal, trouble: @escaping @Sendable (String) -> Void) {
+        options = database
+        self.signal = signal
+        self.trouble = trouble
+    }
+
+    /// The account's next events after a number, at least one; empty when the stream is cancelled or the router ends.
+    package func next(_ account: AccountID, after number: Int64) async -> [EventRecord] {
+        let id = state.withLock { state in
+            defer { state.nextWaiter += 1 }
+            return state.nextWaiter
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if state.isStopped || Task.isCancelled || state.waiters.count >= Self.capacity { return true }
+                    state.waiters[id] = Waiter(account: account, after: number, continuation: continuation)
+                    state.hasNew = true
+                    return false
+                }
+                if isOver { continuation.resume(returning: []) } else { signal.raise() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: id) }?.continuation.resume(returning: [])
+        }
+    }
+
+    /// Runs on a thread of its own until cancelled; then every stream ends.
+    package func run() async throws {
+        let database = Database(options)
+        var ends: [Int16: Int64] = [:]
+        while !Task.isCancelled {
+            var found = false
+            do {
+                if state.withLock({ !$0.waiters.isEmpty }) {
+                    let now = try database.logEnds()
+                    let hasNew = state.withLock { state in
+                        defer { state.hasNew = false }
+                        return state.hasNew
+                    }
+                    if now != ends || hasNew { found = try deliver(database) }
+                    ends = now
+                }
+            } catch {
+                trouble(error.description)
+                database.drop()
+                state.withLock { $0.hasNew = true }
+            }
+            let isIdle = state.withLock { $0.waiters.isEmpty }
+            if !found { await signal.wait(upTo: isIdle ? Self.idlePollInterval : Self.pollInterval) }
+        }
+        database.drop()
+        stop()
+    }
+
+    /// Brings waiting streams their events. True when there were any.
+    private func deliver(_ database: Database) throws(PostgresError) -> Bool {
+        let waiters = Array(state.withLock { $0.waiters })
+        let found = try database.events(after: waiters.map { ($0.value.account, $0.value.after) }, limit: Int(Self.portion))
+        var delivered = false
+        for (waiter, events) in zip(waiters, found) where !events.isEmpty {
+            delivered = true
+            state.withLock { $0.waiters.removeValue(forKey: waiter.key) }?.continuation.resume(returning: events)
+        }
+        return delivered
+    }
+
+    /// Ends every stream: each says goodbye and its client connects again, here or elsewhere.
+    package func stop() {
+        let waiters = state.withLock { state in
+            state.isStopped = true
+            defer { state.waiters = [:] }
+            return Array(state.waiters.values)
+        }
+        for waiter in waiters { waiter.continuation.resume(returning: []) }
+    }
+}

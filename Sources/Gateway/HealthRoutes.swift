@@ -1,0 +1,43 @@
+import HTTPServer
+import OrderDesk
+import Storage
+import Wire
+
+/// For load balancers, orchestrators and Prometheus: no token, nothing secret.
+extension APIHandler {
+    /// GET /healthz: the process answers.
+    func healthz(_ call: inout Call) async throws -> HTTPResponse {
+        HTTPResponse(json: Array(#"{"status":"ok"}"#.utf8))
+    }
+
+    /// GET /readyz: 200 when new orders can be taken, 503 with what is missing otherwise. Cancels and reads may work all the same.
+    func readyz(_ call: inout Call) async throws -> HTTPResponse {
+        let ready = await api.readiness()
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("ready", ready.database && ready.migrations && ready.venue)
+        json.member("database", ready.database)
+        json.member("migrations", ready.migrations)
+        json.member("venue", ready.venue)
+        json.endObject()
+        return HTTPResponse(json: json.bytes, status: ready.database && ready.migrations && ready.venue ? 200 : 503)
+    }
+
+    /// GET /metrics in Prometheus' text format.
+    func metrics(_ call: inout Call) async throws -> HTTPResponse {
+        api.gauges()
+        api.metrics.set("order_router_queue_depth", to: Double(api.queue.depth))
+        if let backlog = try? await api.readers.read({ try $0.backlog() }) {
+            api.metrics.set("order_router_backlog", [("leg", "send")], to: Double(backlog.unsentRows))
+            api.metrics.set("order_router_backlog", [("leg", "settle")], to: Double(backlog.unsettledReports))
+            let age = backlog.oldestUnsettledAt.map { Double(api.now() - $0) / 1_000 } ?? 0
+            api.metrics.set("order_router_backlog_age_seconds", [("leg", "settle")], to: max(0, age))
+            api.metrics.set("order_router_parked_reports", to: Double(backlog.parkedReports))
+            api.metrics.set("order_router_alarms", to: Double(backlog.alarms))
+            api.metrics.set("order_router_database_up", to: 1)
+        } else {
+            api.metrics.set("order_router_database_up", to: 0)
+        }
+        return HTTPResponse(status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", body: Array(api.metrics.rendered().utf8))
+    }
+}

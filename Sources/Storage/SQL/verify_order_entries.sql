@@ -1,0 +1,19 @@
+-- Orders whose own entries do not come to what they hold, or to what their fills settled with the house.
+-- $1 limit bigint
+WITH sums AS (
+    SELECT order_id, asset, bucket, sum(CASE direction WHEN 2 THEN amount::numeric ELSE -amount::numeric END) AS amount
+    FROM ledger_entries WHERE order_id IS NOT NULL AND bucket IN (2, 4) GROUP BY order_id, asset, bucket
+), expected AS (
+    SELECT o.order_id, e.asset, e.bucket, e.amount
+    FROM orders o CROSS JOIN LATERAL (VALUES
+        (CASE o.side WHEN 1 THEN '$' ELSE o.symbol END, 2::smallint, o.held::numeric),
+        ('$', 4::smallint, CASE o.side WHEN 1 THEN o.filled_value ELSE -o.filled_value END::numeric),
+        (o.symbol, 4::smallint, CASE o.side WHEN 1 THEN -1 ELSE 1 END * o.filled_quantity::numeric * 10000)
+    ) AS e (asset, bucket, amount)
+)
+SELECT COALESCE(s.order_id, e.order_id) AS order_id, COALESCE(s.asset, e.asset) AS asset,
+    CASE COALESCE(s.bucket, e.bucket) WHEN 2 THEN 'held' ELSE 'settlement' END AS bucket,
+    COALESCE(e.amount, 0)::text AS by_the_order, COALESCE(s.amount, 0)::text AS by_its_entries
+FROM sums s FULL JOIN expected e ON e.order_id = s.order_id AND e.asset = s.asset AND e.bucket = s.bucket
+WHERE COALESCE(s.amount, 0) <> COALESCE(e.amount, 0)
+ORDER BY 1, 2, 3 LIMIT $1
