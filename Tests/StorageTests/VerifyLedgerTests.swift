@@ -1,6 +1,6 @@
 import Foundation
 import Postgres
-import Storage
+@testable import Storage
 import TestSupport
 import Testing
 import Trading
