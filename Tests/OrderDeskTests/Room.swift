@@ -50,12 +50,13 @@ final class Room: Sendable {
 
     func text(_ sql: String) throws -> String { try connect().query("SELECT (\(sql))::text").text(0, 0) }
 
-    /// What breaks an invariant, by the proof of the ledger and by the second pair of eyes.
-    func faults() throws -> [String] {
+    /// Fails the test with whatever breaks an invariant, by the proof of the ledger and by the second pair of eyes.
+    func check(sourceLocation: SourceLocation = #_sourceLocation) throws {
         let storage = storage()
         defer { storage.drop() }
-        let broken = try storage.verifyLedger(limit: 3).filter { !$0.holds }
-        return try Invariants.faults(connect()) + broken.map { "\($0.proves) \($0.offending)" }
+        let broken = try storage.verifyLedger(limit: 3).filter { !$0.holds }.map { "\($0.proves) \($0.offending)" }
+        let faults = try Invariants.faults(connect()) + broken
+        #expect(faults == [], sourceLocation: sourceLocation)
     }
 
     /// Runs lanes of one router on this queue while the body runs, then closes the queue and waits for their end.
@@ -115,10 +116,11 @@ final class Room: Sendable {
 
     /// Commits reports to the inbox as receive does.
     func receive(_ reports: [VenueReport], from number: Int64 = 1) throws {
+        let next = try value("SELECT next_out FROM fix_sessions")
         try storage().commitReceived(
             session: session,
-            record: SessionRecord(epoch: 1, generation: 1, nextOut: 1, nextIn: number),
-            nextOut: 1,
+            record: SessionRecord(epoch: 1, generation: 1, nextOut: next, nextIn: number),
+            nextOut: next,
             nextIn: number + Int64(reports.count),
             generation: 1,
             reports: reports.enumerated().map { ReceivedReport(number: number + Int64($0), report: $1, refusedNumber: nil, message: []) },
