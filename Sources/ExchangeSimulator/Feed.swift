@@ -78,13 +78,14 @@ struct Feed {
         answers.append(reject)
     }
 
-    /// MarketDataSnapshotFullRefresh (W) with bid and offer. The venue's liquidity has no end; the sizes are for show.
+    /// MarketDataSnapshotFullRefresh (W) with bid, offer and trade. The last trade is taken to have been at the bid; the venue's liquidity has
+    /// no end, so the sizes are for show.
     private static func snapshot(_ id: String, _ symbol: String, _ quote: Quote) -> FIXMessage {
         var message = FIXMessage(.marketDataSnapshotFullRefresh)
         message.append(.mdReqID, id)
         message.append(.symbol, symbol)
-        message.append(.noMDEntries, 2)
-        for (type, price) in [("0", quote.bid), ("1", quote.ask)] {
+        message.append(.noMDEntries, 3)
+        for (type, price) in [("0", quote.bid), ("1", quote.ask), ("2", quote.bid)] {
             message.append(.mdEntryType, type)
             message.append(.mdEntryPx, price.description)
             message.append(.mdEntrySize, 1_000)

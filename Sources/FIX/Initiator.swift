@@ -52,7 +52,9 @@ package final class Initiator: Sendable {
     /// Closes the connection at once, as a broken line would; the next attempt follows.
     package func drop(_ reason: String) { control.drop(reason) }
 
-    /// Runs until the task is cancelled; then logs out with the handshake and returns. Throws only when no thread can be started.
+    /// Runs until the task is cancelled; then logs out with the handshake and returns, once its thread uses the store no more. It runs once.
+    ///
+    /// Throws only when no thread can be started.
     package func run() async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in

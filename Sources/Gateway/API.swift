@@ -20,6 +20,8 @@ package struct API: Sendable {
     package let addressLimits: RateLimits
     package let metrics: Metrics
     package let readiness: @Sendable () async -> Readiness
+    /// Sets the gauges that are only looked at when somebody asks for metrics.
+    package let gauges: @Sendable () -> Void
     /// Told of each answered request, for the log.
     package let answered: @Sendable (AnsweredRequest) -> Void
     /// Milliseconds since the epoch.
@@ -28,10 +30,22 @@ package struct API: Sendable {
     package let runID: String
 
     package init(
-        tokens: TokenVerifier, credentials: CredentialBook, enrolment: Enrolment, queue: OrderQueue, readers: Readers, streams: EventStreams,
-        quotes: any QuoteSource, freshness: Freshness, accountLimits: RateLimits, addressLimits: RateLimits, metrics: Metrics,
-        readiness: @escaping @Sendable () async -> Readiness, answered: @escaping @Sendable (AnsweredRequest) -> Void,
-        now: @escaping @Sendable () -> Int64, runID: String
+        tokens: TokenVerifier,
+        credentials: CredentialBook,
+        enrolment: Enrolment,
+        queue: OrderQueue,
+        readers: Readers,
+        streams: EventStreams,
+        quotes: any QuoteSource,
+        freshness: Freshness,
+        accountLimits: RateLimits,
+        addressLimits: RateLimits,
+        metrics: Metrics,
+        readiness: @escaping @Sendable () async -> Readiness,
+        gauges: @escaping @Sendable () -> Void,
+        answered: @escaping @Sendable (AnsweredRequest) -> Void,
+        now: @escaping @Sendable () -> Int64,
+        runID: String
     ) {
         self.tokens = tokens
         self.credentials = credentials
@@ -45,6 +59,7 @@ package struct API: Sendable {
         self.addressLimits = addressLimits
         self.metrics = metrics
         self.readiness = readiness
+        self.gauges = gauges
         self.answered = answered
         self.now = now
         self.runID = runID
@@ -124,8 +139,17 @@ package struct APIHandler: HTTPHandler {
         if let code = call.code { api.metrics.count("order_router_problems_total", [("code", code)]) }
         api.answered(
             AnsweredRequest(
-                requestID: requestID, method: call.request.method.rawValue, path: call.request.path, peer: call.request.peerAddress,
-                status: response.status, code: call.code, account: call.account?.text, orderID: call.orderID?.text, took: took))
+                requestID: requestID,
+                method: call.request.method.rawValue,
+                path: call.request.path,
+                peer: call.request.peerAddress,
+                status: response.status,
+                code: call.code,
+                account: call.account?.text,
+                orderID: call.orderID?.text,
+                took: took
+            )
+        )
     }
 
     private static func segments(of path: String) -> [String] {
@@ -180,9 +204,24 @@ package struct APIHandler: HTTPHandler {
 }
 
 extension HTTPResponse {
+    /// What the server itself refuses (framing, sizes, time-outs) in the form of every other problem.
+    package static func refused(_ status: Int, _ detail: String, at now: Int64) -> HTTPResponse {
+        let code: ErrorCode =
+            switch status {
+            case 413: .payloadTooLarge
+            case 500: .internalError
+            case 503: .busy
+            default: .malformedRequest
+            }
+        return HTTPResponse(Problem(code, detail, status: status), at: now)
+    }
+
     init(_ problem: Problem, at now: Int64) {
         self.init(
-            status: problem.status, headers: problem.headers.map { ($0.name, $0.value) }, body: .bytes(problem.body(serverTime: now)))
+            status: problem.status,
+            headers: problem.headers.map { ($0.name, $0.value) },
+            body: .bytes(problem.body(serverTime: now))
+        )
     }
 
     init(json body: [UInt8], status: Int = 200) {

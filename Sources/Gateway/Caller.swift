@@ -50,12 +50,14 @@ extension APIHandler {
             if case .refused(let milliseconds) = limits.take(caller, at: call.receivedAt) {
                 let seconds = Int((milliseconds + 999) / 1_000)
                 throw Problem(
-                    .rateLimited, "More than \(limits.perSecond) requests a second. Send the same request again after \(seconds) s.",
+                    .rateLimited,
+                    "More than \(limits.perSecond) requests a second. Send the same request again after \(seconds) s.",
                     retryAfterSeconds: seconds,
                     headers: [
                         HeaderField("RateLimit-Limit", String(limits.perSecond)), HeaderField("RateLimit-Remaining", "0"),
                         HeaderField("RateLimit-Reset", String(seconds)),
-                    ])
+                    ]
+                )
             }
         }
     }

@@ -45,7 +45,11 @@ extension APIHandler {
     }
 
     private static func pump(
-        _ streams: EventStreams, _ account: AccountID, _ generation: Int64, _ start: Start, into writer: EventStreamWriter
+        _ streams: EventStreams,
+        _ account: AccountID,
+        _ generation: Int64,
+        _ start: Start,
+        into writer: EventStreamWriter
     ) async {
         var after = start.after
         do {
@@ -59,7 +63,8 @@ extension APIHandler {
                 try writer.send(
                     events.flatMap { event in
                         frame(id: EventID(generation: generation, number: event.number), event: nil, data: StreamedEvent(event).data)
-                    })
+                    }
+                )
                 after = last.number
                 try await writer.drained()
             }

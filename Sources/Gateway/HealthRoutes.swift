@@ -25,6 +25,7 @@ extension APIHandler {
 
     /// GET /metrics in Prometheus' text format.
     func metrics(_ call: inout Call) async throws -> HTTPResponse {
+        api.gauges()
         api.metrics.set("order_router_queue_depth", to: Double(api.queue.depth))
         if let backlog = try? await api.readers.read({ try $0.backlog() }) {
             api.metrics.set("order_router_backlog", [("leg", "send")], to: Double(backlog.unsentRows))

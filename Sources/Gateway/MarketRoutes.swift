@@ -80,7 +80,15 @@ extension QuoteView {
         let state = halt != nil ? "HALTED" : isStale ? "STALE" : "LIVE"
         let staleness = isStale ? age.map { "the feed has not vouched for it for \($0) ms" } ?? "no data yet" : nil
         self.init(
-            symbol: listing.symbol, sequence: listing.quote?.sequence ?? 0, bid: listing.quote?.bid, ask: listing.quote?.ask,
-            last: listing.quote?.last, asOf: listing.quote?.vouchedAt ?? 0, ageMilliseconds: age ?? 0, state: state, reason: halt?.reason ?? staleness)
+            symbol: listing.symbol,
+            sequence: listing.quote?.sequence ?? 0,
+            bid: listing.quote?.bid,
+            ask: listing.quote?.ask,
+            last: listing.quote?.last,
+            asOf: listing.quote?.vouchedAt ?? 0,
+            ageMilliseconds: age ?? 0,
+            state: state,
+            reason: halt?.reason ?? staleness
+        )
     }
 }

@@ -14,20 +14,29 @@ extension APIHandler {
         let order = try PlaceOrderRequest.read(
             body: call.request.body,
             headers: PlaceOrderHeaders(
-                idempotencyKey: try single(PlaceOrderHeaders.Name.idempotencyKey, call), signature: try single(PlaceOrderHeaders.Name.signature, call),
+                idempotencyKey: try single(PlaceOrderHeaders.Name.idempotencyKey, call),
+                signature: try single(PlaceOrderHeaders.Name.signature, call),
                 credential: try single(PlaceOrderHeaders.Name.credential, call),
                 clientTimestamp: try single(PlaceOrderHeaders.Name.clientTimestamp, call),
-                quoteReferenceTimestamp: try single(PlaceOrderHeaders.Name.quoteReferenceTimestamp, call)))
+                quoteReferenceTimestamp: try single(PlaceOrderHeaders.Name.quoteReferenceTimestamp, call)
+            )
+        )
         let principal = try await principal(call, .ordersWrite)
         let account = try account(order.account, of: principal)
         call.account = account
         try takeAllowance(account, call)
         let credential = try await verifiedCredential(of: order, at: call.receivedAt)
         let submission = Submission(
-            account: account, key: order.key,
+            account: account,
+            key: order.key,
             orderID: OrderID(key: order.key, digest: sha256(SignedForm.orderIdentityText(account: account, key: order.key))),
-            terms: order.terms, fingerprint: sha256(SignedForm.fingerprintText(order)), credentialID: credential,
-            clientTimestamp: order.clientTimestamp, quoteReference: order.quoteReference, receivedAt: call.receivedAt)
+            terms: order.terms,
+            fingerprint: sha256(SignedForm.fingerprintText(order)),
+            credentialID: credential,
+            clientTimestamp: order.clientTimestamp,
+            quoteReference: order.quoteReference,
+            receivedAt: call.receivedAt
+        )
         call.orderID = submission.orderID
         let begun = ContinuousClock.now
         let verdict = await api.queue.decide(.place(submission))
@@ -38,7 +47,12 @@ extension APIHandler {
     /// The credential whose signature over the signed form verifies (row 4).
     private func verifiedCredential(of order: PlaceOrderRequest, at now: Int64) async throws -> String {
         let verdict = await api.credentials.verify(
-            account: order.account, credentialID: order.credentialID, signature: order.signature, form: SignedForm.order(order), now: now)
+            account: order.account,
+            credentialID: order.credentialID,
+            signature: order.signature,
+            form: SignedForm.order(order),
+            now: now
+        )
         guard case .verified(let credentialID) = verdict else { throw verdict.problem ?? Self.busy }
         return credentialID
     }
@@ -87,8 +101,10 @@ extension APIHandler {
         let id = try await keyID(&call, text, scope: .ordersRead)
         guard let record = try await read({ try $0.key(id) }) else {
             throw Problem(
-                .keyUnknown, "No request with this key has been decided. It may still be under way; fence the key to give it up.",
-                extras: [.key(id.key)])
+                .keyUnknown,
+                "No request with this key has been decided. It may still be under way; fence the key to give it up.",
+                extras: [.key(id.key)]
+            )
         }
         return try await answer(record, &call)
     }
@@ -176,8 +192,12 @@ extension APIHandler {
         call.account = account
         // One more than asked for tells whether there is a next page.
         let filter = OrderFilter(
-            status: query.status, symbol: query.symbol, after: query.after.map { ($0.createdAt, $0.orderID.text) }, limit: query.limit + 1,
-            offset: (query.page - 1) * query.limit)
+            status: query.status,
+            symbol: query.symbol,
+            after: query.after.map { ($0.createdAt, $0.orderID.text) },
+            limit: query.limit + 1,
+            offset: (query.page - 1) * query.limit
+        )
         let orders = try await read { try $0.orders(of: account, filter) }
         let page = orders.prefix(query.limit)
         let next = orders.count > query.limit ? page.last.map { OrderCursor(createdAt: $0.createdAt, orderID: $0.id) } : nil
@@ -196,7 +216,10 @@ extension HTTPResponse {
         guard let status = record.httpStatus, let answer = record.answer else { preconditionFailure("An answered key has its answer.") }
         if let orderID = record.orderID {
             self.init(
-                status: status, headers: [("Content-Type", AcceptedAnswer.contentType), ("Location", OrderPath.order(orderID))], body: .bytes(answer))
+                status: status,
+                headers: [("Content-Type", AcceptedAnswer.contentType), ("Location", OrderPath.order(orderID))],
+                body: .bytes(answer)
+            )
         } else {
             self.init(status: status, headers: [("Content-Type", Problem.contentType)], body: .bytes(answer))
         }
@@ -206,8 +229,17 @@ extension HTTPResponse {
 extension OrderView {
     init(_ order: OrderState) {
         self.init(
-            orderID: order.id, accountID: order.account, key: order.key, terms: order.terms, filledQuantity: order.filledQuantity,
-            averagePrice: order.averagePrice, status: order.status, reason: order.reason,
-            reservedFunds: order.terms.side == .buy ? order.held : .zero, createdAt: order.createdAt, updatedAt: order.updatedAt)
+            orderID: order.id,
+            accountID: order.account,
+            key: order.key,
+            terms: order.terms,
+            filledQuantity: order.filledQuantity,
+            averagePrice: order.averagePrice,
+            status: order.status,
+            reason: order.reason,
+            reservedFunds: order.terms.side == .buy ? order.held : .zero,
+            createdAt: order.createdAt,
+            updatedAt: order.updatedAt
+        )
     }
 }

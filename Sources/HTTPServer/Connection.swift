@@ -232,6 +232,10 @@ import Glibc
 
     private func endStream() {
         guard phase == .streaming, let writer else { return }
+        if writer.isCut {
+            cut()
+            return
+        }
         appendStreamEnd(writer)
         self.writer = nil
         task = nil

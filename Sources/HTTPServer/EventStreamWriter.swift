@@ -59,7 +59,7 @@ package final class EventStreamWriter: Sendable {
             if loop.isCurrent { loop.flushLater(connection) } else { loop.perform { [self] in loop.flushLater(connection) } }
         case .closed: throw Self.closed
         case .overflow:
-            loop.perform { [self] in connection.cut() }
+            if loop.isCurrent { connection.cut() } else { loop.perform { [self] in connection.cut() } }
             throw Self.overflow
         }
     }
@@ -93,6 +93,9 @@ package final class EventStreamWriter: Sendable {
     private static let overflow = HTTPError(code: .streamOverflow, operation: "send event", message: "the client reads too slowly and was cut off")
 
     // MARK: The connection's side, on the loop's thread
+
+    /// True when the client was too slow, also if the connection has not been told yet.
+    var isCut: Bool { state.withLock { $0.isCut } }
 
     /// What is to be sent now.
     func takeQueued() -> [UInt8] {

@@ -8,7 +8,9 @@ package final class HTTPListener: Sendable {
     private enum Stage {
         case ready
         case running
-        case stopped
+        case stopping
+        /// Stopped before it ran: it never will.
+        case unused
     }
 
     /// The port in use, also when any was asked for.
@@ -66,14 +68,21 @@ package final class HTTPListener: Sendable {
     /// Call it once. Handlers that outlast the stop go on, and are waited for by nobody.
     package func run() async throws(HTTPError) {
         let mayRun = stage.withLock { stage in
-            precondition(stage != .running, "A listener runs once.")
-            defer { if stage == .ready { stage = .running } }
-            return stage == .ready
+            if stage == .unused { return false }
+            precondition(stage == .ready, "A listener runs once.")
+            stage = .running
+            return true
         }
         guard mayRun else { return }
-        for (number, reception) in receptions.enumerated() {
-            try reception.loop.start(name: "http-\(number)") { [reception] in _ = reception }
-            reception.loop.perform { reception.open() }
+        do throws(HTTPError) {
+            for (number, reception) in receptions.enumerated() {
+                // The thread keeps what it serves alive, also beyond the end of this listener.
+                try reception.loop.start(name: "http-\(number)") { [reception] in _ = reception }
+                reception.loop.perform { reception.open() }
+            }
+        } catch {
+            for reception in receptions { reception.loop.perform { reception.stop(within: .zero) } }
+            throw error
         }
         await withTaskCancellationHandler {
             await drained.wait()
@@ -90,11 +99,12 @@ package final class HTTPListener: Sendable {
     /// False when nothing runs that would have to be waited for.
     @discardableResult
     private func beginStop(within limit: Duration) -> Bool {
-        let wasRunning = stage.withLock { stage in
-            defer { stage = .stopped }
-            return stage != .ready
+        let hasRun = stage.withLock { stage in
+            if stage == .running { stage = .stopping }
+            if stage == .ready { stage = .unused }
+            return stage == .stopping
         }
-        guard wasRunning else { return false }
+        guard hasRun else { return false }
         for reception in receptions { reception.loop.perform { reception.stop(within: limit) } }
         return true
     }

@@ -41,8 +41,15 @@ package final class QuoteBoard: QuoteSource {
             let volume = volume ?? before?.volume ?? 0
             let isChange = before.map { $0.bid != bid || $0.ask != ask || $0.last != last || $0.volume != volume } ?? true
             state.quotes[symbol] = Quote(
-                symbol: symbol, bid: bid, ask: ask, last: last, volume: volume, sequence: (before?.sequence ?? 0) + (isChange ? 1 : 0),
-                changedAt: isChange ? now : before?.changedAt ?? now, vouchedAt: now)
+                symbol: symbol,
+                bid: bid,
+                ask: ask,
+                last: last,
+                volume: volume,
+                sequence: (before?.sequence ?? 0) + (isChange ? 1 : 0),
+                changedAt: isChange ? now : before?.changedAt ?? now,
+                vouchedAt: now
+            )
         }
         return true
     }

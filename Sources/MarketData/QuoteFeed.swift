@@ -29,7 +29,10 @@ package final class QuoteFeed: Sendable {
     ///   - random: uniform in 0..<1, for the jitter of reconnecting.
     ///   - trouble: told why a connection ended and what was refused.
     package init(
-        settings: FeedSettings, board: QuoteBoard, clock: SessionClock, random: @escaping @Sendable () -> Double,
+        settings: FeedSettings,
+        board: QuoteBoard,
+        clock: SessionClock,
+        random: @escaping @Sendable () -> Double,
         trouble: @escaping @Sendable (String) -> Void
     ) {
         var session = SessionSettings(role: .initiator, senderCompID: settings.senderCompID, targetCompID: settings.targetCompID)
@@ -39,8 +42,12 @@ package final class QuoteFeed: Sendable {
         // A price is stale after 2.5 s: whoever waits longer between attempts waits in vain.
         configuration.backoff = 100...1_000
         initiator = Initiator(
-            configuration, clock: clock, random: random, report: trouble,
-            openStore: { FeedSession(symbols: settings.symbols, board: board, trouble: trouble) })
+            configuration,
+            clock: clock,
+            random: random,
+            report: trouble,
+            openStore: { FeedSession(symbols: settings.symbols, board: board, trouble: trouble) }
+        )
     }
 
     /// Runs until cancelled.

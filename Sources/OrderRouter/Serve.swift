@@ -1,4 +1,14 @@
+import FIX
+import Foundation
+import Gateway
+import HTTPServer
+import Identity
+import MarketData
+import OrderDesk
 import Postgres
+import Storage
+import Trading
+import Venue
 
 extension Command {
     static let serve = Command(
@@ -17,24 +27,279 @@ extension Command {
     }
 }
 
-/// The circle, wired: every station of a router in one task group.
+/// The circle, wired: every station of a router in one task group. The stations meet in committed rows; what they call of one another here are
+/// wake-ups alone, which may be lost without harm.
 struct Serve: Sendable {
     private let configuration: Configuration
     private let log: Log
+    private let crash: CrashPoint
+    private let metrics = Metrics()
+    private let now = SessionClock.system.wall
+    private let streamSignal = CommitSignal()
+    private let settleSignal = CommitSignal()
 
     init(_ configuration: Configuration, log: Log) {
         self.configuration = configuration
         self.log = log
+        crash = CrashPoint(configuration.crashPoint)
     }
 
-    /// Serves until the signal comes, then stops gracefully.
+    /// Serves until the signal comes, then stops in order: no new requests, pending ones answered, lanes, the venue's logout.
     ///
     /// - Parameters:
     ///   - ended: the signal to end.
     ///   - ready: called once, with the port in use, when clients are served, the venue's session is up and quotes have come.
     func run(until ended: EndingSignal, ready: @escaping @Sendable (_ port: UInt16) throws -> Void) async throws {
-        let crash = CrashPoint(configuration.crashPoint)
-        log(.info, "starting", ["venue": configuration.venue.endpoint.description, "crash_at": crash.description])
-        throw CommandFailure("this build serves nobody: its stations are not wired")
+        let database = PostgresOptions(url: configuration.databaseURL)
+        let migrator = try Migrator(directory: Migrations.folder(configuration.migrations))
+        try Self.checkMigrations(migrator, database)
+        let keys = KeySetSource(location: try KeySetLocation(configuration.keySet), report: logKeys)
+        try await keys.load()
+        let board = QuoteBoard(now: now)
+        let queue = OrderQueue(capacity: configuration.queueCapacity, batchCap: configuration.batchCap)
+        let readers = Readers(database, count: 2)
+        let streams = EventStreams(database: database, signal: streamSignal, trouble: trouble("publish"))
+        let link = venueLink(database)
+        let api = api(keys, database, board, queue, readers, streams, migrator)
+        var http = configuration.http
+        http.problem = { [now] in HTTPResponse.refused($0, $1, at: now()) }
+        let listener = try HTTPListener(http, handler: APIHandler(api))
+        log(
+            .info,
+            "starting",
+            ["listen_port": String(listener.port), "venue": configuration.venue.endpoint.description, "crash_at": crash.description]
+        )
+
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in 0..<configuration.lanes { group.addTask { await accept(lane, queue, database, board, link) } }
+            group.addTask { try await link.run() }
+            group.addTask { try await onThread("settle") { try await settle(database).run() } }
+            group.addTask { try await onThread("sweep") { try await sweep(database, link).run() } }
+            group.addTask { try await onThread("publish") { try await streams.run() } }
+            group.addTask { try await feed(board).run() }
+            group.addTask { try await keys.run() }
+            group.addTask { try await listener.run() }
+            group.addTask {
+                try await waitForVenue(readers, board)
+                try ready(listener.port)
+            }
+            group.addTask {
+                // Ends the wait below; the stations go on until what is pending is answered.
+                await ended.wait()
+                throw Ending()
+            }
+            try await end(&group, listener, streams, queue)
+        }
+        await readers.stop()
+        log(.info, "ended")
+    }
+
+    private struct Ending: Error {}
+
+    /// Waits for the signal, or for a station that fails: then the whole router ends, and its supervisor starts it anew from the last commits.
+    private func end(
+        _ group: inout ThrowingTaskGroup<Void, any Error>,
+        _ listener: HTTPListener,
+        _ streams: EventStreams,
+        _ queue: OrderQueue
+    ) async throws {
+        var failure: (any Error)?
+        do {
+            while try await group.next() != nil {}
+        } catch is Ending {
+            log(.info, "ending")
+        } catch {
+            log(.error, "station_failed", ["error": String(describing: error)])
+            failure = error
+        }
+        streams.stop()
+        await listener.stop(within: configuration.http.stopWithin)
+        queue.close()
+        group.cancelAll()
+        while let result = await group.nextResult() {
+            if case .failure(let error) = result, !(error is CancellationError), !(error is Ending) { failure = failure ?? error }
+        }
+        if let failure { throw failure }
+    }
+
+    /// The router works only on the schema that it was built for.
+    private static func checkMigrations(_ migrator: Migrator, _ database: PostgresOptions) throws {
+        let connection = try PostgresConnection(database)
+        defer { connection.close() }
+        let pending = try migrator.status(connection).filter { $0.state == .pending }
+        guard pending.isEmpty else {
+            throw CommandFailure(
+                "\(pending.count) migrations are pending, the first is \(pending[0].fileName): run order-router migrate, then start again"
+            )
+        }
+    }
+
+    private func waitForVenue(_ readers: Readers, _ board: QuoteBoard) async throws {
+        let session = configuration.deskRules.venueSession
+        while try await !readers.read({ try $0.venueIsUp(session) }) || board.ages.symbols == 0 { try await Task.sleep(for: .milliseconds(50)) }
+    }
+}
+
+// MARK: Stations
+
+extension Serve {
+    private func accept(_ lane: Int, _ queue: OrderQueue, _ database: PostgresOptions, _ board: QuoteBoard, _ link: VenueLink) async {
+        let thread = DedicatedThread(name: "accept-\(lane)")
+        await withTaskExecutorPreference(thread) {
+            await Accept(queue: queue, database: database, market: board, rules: configuration.deskRules, observer: deskObserver(link), now: now)
+                .run()
+        }
+    }
+
+    private func settle(_ database: PostgresOptions) -> Settle {
+        Settle(database: database, rules: configuration.deskRules, observer: deskObserver(nil), signal: settleSignal, now: now)
+    }
+
+    private func sweep(_ database: PostgresOptions, _ link: VenueLink) -> Sweep {
+        Sweep(database: database, times: configuration.sweep, observer: deskObserver(link), now: now)
+    }
+
+    private func venueLink(_ database: PostgresOptions) -> VenueLink {
+        var observer = VenueObserver()
+        observer.step = { [crash] in crash.at($0) }
+        observer.committed = { [streamSignal] in streamSignal.raise() }
+        observer.received = { [settleSignal] in settleSignal.raise() }
+        observer.batch = batch
+        observer.trouble = trouble("venue")
+        observer.loggedOn = { [metrics, log] isUp in
+            metrics.set("order_router_venue_session_up", to: isUp ? 1 : 0)
+            log(.info, isUp ? "venue_logged_on" : "venue_logged_off")
+        }
+        metrics.set("order_router_venue_session_up", to: 0)
+        return VenueLink(
+            settings: configuration.venueSettings(holder: UUID().uuidString),
+            database: database,
+            clock: .system,
+            observer: observer,
+            random: { Double.random(in: 0..<1) }
+        )
+    }
+
+    private func feed(_ board: QuoteBoard) -> QuoteFeed {
+        QuoteFeed(
+            settings: configuration.feedSettings,
+            board: board,
+            clock: .system,
+            random: { Double.random(in: 0..<1) },
+            trouble: trouble("feed")
+        )
+    }
+
+    private func api(
+        _ keys: KeySetSource,
+        _ database: PostgresOptions,
+        _ board: QuoteBoard,
+        _ queue: OrderQueue,
+        _ readers: Readers,
+        _ streams: EventStreams,
+        _ migrator: Migrator
+    ) -> API {
+        let book = CredentialBook(database: database, trouble: trouble("credentials"))
+        let session = configuration.deskRules.venueSession
+        return API(
+            tokens: TokenVerifier(settings: .init(issuer: configuration.issuer, audience: configuration.audience), source: keys),
+            credentials: book,
+            enrolment: Enrolment(database: database, book: book, trouble: trouble("enrolment")),
+            queue: queue,
+            readers: readers,
+            streams: streams,
+            quotes: board,
+            freshness: configuration.freshness,
+            accountLimits: RateLimits(configuration.accountRate),
+            addressLimits: RateLimits(configuration.addressRate),
+            metrics: metrics,
+            readiness: {
+                do {
+                    return try await readers.read { database in
+                        let isCurrent = try migrator.status(database.connection()).allSatisfy { $0.state != .pending }
+                        return Readiness(database: true, migrations: isCurrent, venue: try database.venueIsUp(session))
+                    }
+                } catch {
+                    log(.warning, "not_ready", ["error": String(describing: error)])
+                    return Readiness(database: false, migrations: false, venue: false)
+                }
+            },
+            gauges: { [metrics] in
+                let ages = board.ages
+                metrics.set("order_router_symbols", to: Double(ages.symbols))
+                metrics.set("order_router_data_age_seconds", [("of", "freshest")], to: Double(ages.freshest ?? -1_000) / 1_000)
+                metrics.set("order_router_data_age_seconds", [("of", "stalest")], to: Double(ages.stalest ?? -1_000) / 1_000)
+            },
+            answered: logRequest,
+            now: now,
+            runID: String(UUID().uuidString.prefix(8).lowercased())
+        )
+    }
+
+    private func onThread(_ name: String, _ body: @Sendable () async throws -> Void) async throws {
+        let thread = DedicatedThread(name: name)
+        try await withTaskExecutorPreference(thread) { try await body() }
+    }
+}
+
+// MARK: What the stations tell
+
+extension Serve {
+    private func deskObserver(_ link: VenueLink?) -> DeskObserver {
+        var observer = DeskObserver()
+        observer.step = { [crash] in crash.at($0) }
+        observer.committed = { [streamSignal] in
+            streamSignal.raise()
+            link?.wake()
+        }
+        observer.batch = batch
+        observer.alarm = { [metrics, log] alarm, order in
+            metrics.count("order_router_alarms_raised_total", [("kind", alarm.kind.rawValue)])
+            log(.error, "alarm", ["kind": alarm.kind.rawValue, "order_id": order, "detail": alarm.detail])
+        }
+        observer.trouble = { [metrics, log] leg, what in
+            metrics.count("order_router_troubles_total", [("leg", leg)])
+            log(.warning, "leg_failed", ["leg": leg, "error": what])
+        }
+        return observer
+    }
+
+    private var batch: @Sendable (String, Int, Duration) -> Void {
+        { [metrics] leg, size, took in
+            metrics.size("order_router_batch_size", [("leg", leg)], size)
+            metrics.time("order_router_leg_seconds", [("leg", leg)], took)
+        }
+    }
+
+    private func trouble(_ part: String) -> @Sendable (String) -> Void {
+        { [metrics, log] what in
+            metrics.count("order_router_troubles_total", [("leg", part)])
+            log(.warning, "trouble", ["part": part, "what": what])
+        }
+    }
+
+    private func logKeys(_ report: KeySetSource.Report) {
+        switch report {
+        case .refreshed(let keys, let skipped, true): log(.info, "token_keys", ["keys": String(keys), "skipped": String(skipped.count)])
+        case .refreshed: break
+        case .failed(let error, let age):
+            metrics.count("order_router_troubles_total", [("leg", "token_keys")])
+            log(.warning, "token_keys_failed", ["error": error.description, "age": age.map { "\($0)" }])
+        }
+    }
+
+    private func logRequest(_ request: AnsweredRequest) {
+        metrics.time("order_router_request_seconds", [("method", request.method)], request.took)
+        // Probes come every second and say nothing when all is well.
+        let level: Log.Level = request.status >= 500 ? .warning : request.account == nil && request.status < 400 ? .debug : .info
+        log(
+            level,
+            "request",
+            [
+                "request_id": request.requestID, "method": request.method, "path": request.path, "peer": request.peer,
+                "status": String(request.status), "code": request.code, "account": request.account, "order_id": request.orderID,
+                "ms": String(request.took.milliseconds),
+            ]
+        )
     }
 }

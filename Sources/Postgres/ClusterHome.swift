@@ -56,7 +56,8 @@ struct ClusterHome {
     /// A folder with something else in it is not taken over.
     private static func checkUse(_ directory: String) throws(PostgresError) {
         let entries = ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).filter { $0 != ClusterLock.name }
-        guard entries.isEmpty || entries.contains("data") || entries.contains("data.new") else {
+        let isOurs = entries.contains("data.new") || FileManager.default.fileExists(atPath: directory + "/data/private.conf")
+        guard entries.isEmpty || isOurs else {
             throw failure("\(directory) holds something else (\(entries.sorted()[0])); a cluster needs a folder of its own")
         }
     }

@@ -111,8 +111,9 @@ extension PostgresConnection {
         let endFailure = try readSync(until: deadline)
         pipelinesInFlight.removeFirst()
         try leavePipelineMode()
-        if let failure = failure ?? endFailure { throw failure }
+        // First: a commit that is not durable weighs more than what failed behind it.
         try checkDurability("pipeline")
+        if let failure = failure ?? endFailure { throw failure }
         return results
     }
 

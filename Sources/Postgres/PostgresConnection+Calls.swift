@@ -98,8 +98,9 @@ extension PostgresConnection {
             default: throw abandon(.protocolViolation, operation, "the server answered with status \(rows.status.rawValue); COPY is not supported")
             }
         }
-        if let failure { throw failure }
+        // First: a commit that is not durable weighs more than what failed behind it.
         try checkDurability(operation)
+        if let failure { throw failure }
         guard !results.isEmpty else { throw abandon(.protocolViolation, operation, "the server did not answer") }
         return results
     }

@@ -7,6 +7,7 @@ package struct PostgresOptions: Sendable {
     /// What `pg_stat_activity` calls us, unless the URL says otherwise.
     package var applicationName = "order-router"
     /// For one host: the TCP connection, TLS, the login and the session's settings. A server that needs longer serves nobody.
+    /// Looking up a host's name is the system's part and outside this time; `hostaddr` in the URL avoids it.
     package var connectTimeout: Duration = .seconds(3)
     /// For one call: from its first byte sent to its last byte read. With a synchronous standby that has died a commit hangs; after this
     /// time the caller should go to another host.

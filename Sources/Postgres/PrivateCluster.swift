@@ -57,7 +57,7 @@ package struct PrivateCluster: Sendable {
         while true {
             do throws(PostgresError) {
                 if runningProcess == nil { try launch() }
-                try PostgresConnection(PostgresOptions(url: url(database: "postgres"))).close()
+                try connect().close()
                 return
             } catch {
                 let limit = error.code == .clusterFailed ? Self.launchPatience : Self.startDeadline
@@ -82,7 +82,7 @@ package struct PrivateCluster: Sendable {
     /// Makes a database if it is not there.
     package func ensureDatabase(_ name: String) throws(PostgresError) {
         precondition(name.wholeMatch(of: /[a-z_][a-z0-9_]*/) != nil, "\(name) is not the plain name of a database.")
-        let connection = try PostgresConnection(PostgresOptions(url: url(database: "postgres")))
+        let connection = try connect()
         var parameters = Parameters()
         parameters.append(name)
         guard try connection.query("SELECT FROM pg_database WHERE datname = $1", parameters).count == 0 else { return }
@@ -100,6 +100,12 @@ package struct PrivateCluster: Sendable {
 
     // MARK: How.
 
+    private func connect() throws(PostgresError) -> PostgresConnection {
+        var options = PostgresOptions(url: url(database: "postgres"))
+        options.connectTimeout = Self.startDeadline
+        return try PostgresConnection(options)
+    }
+
     private func initialize() throws(PostgresError) {
         // Made aside and renamed when whole, so that an interrupted initialisation is never taken for a cluster.
         let new = data + ".new"
@@ -111,7 +117,7 @@ package struct PrivateCluster: Sendable {
             ],
             "initdb"
         )
-        try perform(asOwner + ["sh", "-c", "echo \"include 'private.conf'\" >> \"$0\"", new + "/postgresql.conf"], "initdb")
+        try perform(asOwner + ["sh", "-c", "echo \"include 'private.conf'\" >> \"$0/postgresql.conf\" && : > \"$0/private.conf\"", new], "initdb")
         try perform(asOwner + ["mv", new, data], "initdb")
     }
 

@@ -109,11 +109,28 @@ extension Rows {
         guard let type = OrderEventType(rawValue: int16(row, 4)) else { preconditionFailure("A stored event type is known.") }
         let account = account(row, 1)
         let order = OrderState(
-            id: orderID(row, 12), account: account, key: key(row, 13), terms: terms(row, 14), holdPrice: amount(row, 21), createdAt: int64(row, 22),
-            routeBy: int64(row, 23), status: status(row, 5), held: amount(row, 8), filledQuantity: int64(row, 6), filledValue: amount(row, 7),
-            reason: optionalText(row, 9), updatedAt: int64(row, 3))
+            id: orderID(row, 12),
+            account: account,
+            key: key(row, 13),
+            terms: terms(row, 14),
+            holdPrice: amount(row, 21),
+            createdAt: int64(row, 22),
+            routeBy: int64(row, 23),
+            status: status(row, 5),
+            held: amount(row, 8),
+            filledQuantity: int64(row, 6),
+            filledValue: amount(row, 7),
+            reason: optionalText(row, 9),
+            updatedAt: int64(row, 3)
+        )
         return EventRecord(
-            account: account, number: int64(row, 2), at: int64(row, 3), type: type, lastQuantity: optionalInt64(row, 10),
-            lastPrice: optionalAmount(row, 11), order: order)
+            account: account,
+            number: int64(row, 2),
+            at: int64(row, 3),
+            type: type,
+            lastQuantity: optionalInt64(row, 10),
+            lastPrice: optionalAmount(row, 11),
+            order: order
+        )
     }
 }

@@ -80,7 +80,6 @@ package enum SQL {
 
     /// All of them but BEGIN, COMMIT and ROLLBACK, which a connection prepares by itself.
     package static let all: [Statement] = [
-        .begin, .commit, .rollback,
         accountOfCredential, advanceEvents, advanceSession, advanceShard, beginVerify, changeBalances,
         changeCredential, clearChallenge, deleteHalt, deleteOldEvents, deleteOldInbox, deleteOldSent, insertAccount,
         insertCredential, insertCredentialAudit, insertEntries, insertExecutions, insertHalt, insertInbox, insertKeys,

@@ -23,10 +23,12 @@ package struct Problem: Error, Hashable, Sendable {
     package let retryAfterSeconds: Int?
     package let extras: [Extra]
     private let furtherHeaders: [HeaderField]
+    private let givenStatus: Int?
 
     /// - Parameters:
     ///   - outcome: where it differs from what the code alone says.
     ///   - isFinal: likewise.
+    ///   - status: likewise; for what the HTTP server itself refuses (408, 414, 431, 501, 505).
     package init(
         _ code: ErrorCode,
         _ detail: String,
@@ -34,7 +36,8 @@ package struct Problem: Error, Hashable, Sendable {
         outcome: KeyOutcome? = nil,
         isFinal: Bool? = nil,
         retryAfterSeconds: Int? = nil,
-        headers: [HeaderField] = []
+        headers: [HeaderField] = [],
+        status: Int? = nil
     ) {
         self.code = code
         self.detail = detail
@@ -43,6 +46,7 @@ package struct Problem: Error, Hashable, Sendable {
         self.retryAfterSeconds = retryAfterSeconds
         self.extras = extras
         furtherHeaders = headers
+        givenStatus = status
     }
 
     /// `invalid_field` for a body field, query parameter or header.
@@ -72,7 +76,7 @@ package struct Problem: Error, Hashable, Sendable {
         )
     }
 
-    package var status: Int { code.status }
+    package var status: Int { givenStatus ?? code.status }
 
     /// Content-Type, Retry-After, WWW-Authenticate (RFC 6750 section 3) and what the problem was made with.
     package var headers: [HeaderField] {

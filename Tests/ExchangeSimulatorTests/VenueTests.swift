@@ -353,7 +353,8 @@ private func trade(
             let sides = quote.group(countedBy: .noMDEntries, first: .mdEntryType)
             #expect(quote.type == .marketDataSnapshotFullRefresh)
             #expect(quote.string(.mdReqID) == "r1")
-            #expect(sides.map { $0.string(.mdEntryPx) } == ["125.50", "125.52"])
+            #expect(sides.map { $0.string(.mdEntryType) } == ["0", "1", "2"])
+            #expect(sides.map { $0.string(.mdEntryPx) } == ["125.50", "125.52", "125.50"])
             #expect(client.received.contains { $0.string(.symbol) == "AAPL.REJ" })
             venue.stopQuotes("NVDA")
             let before = client.received.filter { $0.string(.symbol) == "NVDA" }.count

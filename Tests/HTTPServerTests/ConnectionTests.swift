@@ -269,15 +269,19 @@ import Testing
             try? await Task.sleep(for: .milliseconds(1))
             return await Answering.echo.respond(to: request)
         }
-        try await withServer(handler, configure: { $0.loops = loops }) { server in
-            let clients = try (0..<200).map { _ in try RawClient(server) }
-            for (number, client) in clients.enumerated() {
-                try client.send("GET /\(number) HTTP/1.1\r\nHost: a\r\n\r\nPOST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx")
+        try await withServer(
+            handler,
+            configure: { $0.loops = loops },
+            { server in
+                let clients = try (0..<200).map { _ in try RawClient(server) }
+                for (number, client) in clients.enumerated() {
+                    try client.send("GET /\(number) HTTP/1.1\r\nHost: a\r\n\r\nPOST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx")
+                }
+                let texts = try await blocking { try clients.map { try $0.readAnswer().text + $0.readAnswer().text } }
+                #expect(texts == (0..<200).map { "GET /\($0) [] POST / [] x" })
+                #expect(server.counters.connectionsOpen == 200)
+                #expect(server.counters.requests == 400)
             }
-            let texts = try await blocking { try clients.map { try $0.readAnswer().text + $0.readAnswer().text } }
-            #expect(texts == (0..<200).map { "GET /\($0) [] POST / [] x" })
-            #expect(server.counters.connectionsOpen == 200)
-            #expect(server.counters.requests == 400)
-        }
+        )
     }
 }

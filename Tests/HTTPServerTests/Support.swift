@@ -143,6 +143,12 @@ final class RawClient: @unchecked Sendable {
         descriptor = -1
     }
 
+    /// True while neither bytes nor the end have come, for so long.
+    func hasNothingToRead(milliseconds: Int32 = 0) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&entry, 1, milliseconds) == 0
+    }
+
     /// Reads some more; false at the end of the connection.
     @discardableResult
     func readMore() throws -> Bool {

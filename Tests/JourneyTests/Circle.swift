@@ -47,8 +47,11 @@ final class Circle: Sendable {
 
     static let rules = DeskRules(
         limits: RiskLimits(maximumQuantity: 1_000_000, maximumNotional: Amount(whole: 100_000_000)!, collarBasisPoints: 1_000),
-        freshness: Freshness(), deadlines: RouteDeadlines(immediateMilliseconds: 5_000, sessionMilliseconds: 86_400_000), venue: "EXCH",
-        venueSession: "ORDERS->EXCH")
+        freshness: Freshness(),
+        deadlines: RouteDeadlines(immediateMilliseconds: 5_000, sessionMilliseconds: 86_400_000),
+        venue: "EXCH",
+        venueSession: "ORDERS->EXCH"
+    )
 
     /// Runs the router around `body`, until it returns; then everything ends in order.
     func run(_ body: @escaping @Sendable (Circle) async throws -> Void) async throws {
@@ -77,7 +80,13 @@ final class Circle: Sendable {
     private func stations() -> [@Sendable () async throws -> Void] {
         let options = options
         var settings = VenueSettings(
-            host: "127.0.0.1", port: venuePort, senderCompID: "ORDERS", targetCompID: "EXCH", heartbeatSeconds: 30, holder: UUID().uuidString)
+            host: "127.0.0.1",
+            port: venuePort,
+            senderCompID: "ORDERS",
+            targetCompID: "EXCH",
+            heartbeatSeconds: 30,
+            holder: UUID().uuidString
+        )
         settings.leaseDuration = 3_000
         var venueObserver = VenueObserver()
         let link = Mutex<VenueLink?>(nil)
@@ -95,8 +104,18 @@ final class Circle: Sendable {
         let deskObserver = observer
         let feed = QuoteFeed(
             settings: FeedSettings(
-                host: "127.0.0.1", port: venuePort, senderCompID: "QUOTES", targetCompID: "EXCH", heartbeatSeconds: 30, symbols: ["*"]),
-            board: board, clock: .system, random: { 0.5 }, trouble: { print("feed: \($0)") })
+                host: "127.0.0.1",
+                port: venuePort,
+                senderCompID: "QUOTES",
+                targetCompID: "EXCH",
+                heartbeatSeconds: 30,
+                symbols: ["*"]
+            ),
+            board: board,
+            clock: .system,
+            random: { 0.5 },
+            trouble: { print("feed: \($0)") }
+        )
         let (queue, board, streams, settleSignal, venue) = (queue, board, streams, settleSignal, venue)
         var stations: [@Sendable () async throws -> Void] = [
             { try await venue.run() }, { try await opened.run() }, { try await feed.run() },
@@ -110,7 +129,8 @@ final class Circle: Sendable {
             stations.append(
                 Self.onThread("lane-\(lane)") {
                     await Accept(queue: queue, database: options, market: board, rules: Circle.rules, observer: deskObserver, now: Circle.now).run()
-                })
+                }
+            )
         }
         return stations
     }
@@ -130,7 +150,15 @@ final class Circle: Sendable {
         _ = try await readers.read { database in
             _ = try database.createAccount(account, cash: Amount(whole: cash)!, positions: shares, by: "test", at: Circle.now())
             return try database.changeCredentials(of: account, by: "test", at: Circle.now()) { _ in
-                ((), [.create(CredentialRecord(id: "cred_test", account: account, alias: "test", publicKeySPKI: [1], state: .active, createdAt: 0), audit: "enrolled")])
+                (
+                    (),
+                    [
+                        .create(
+                            CredentialRecord(id: "cred_test", account: account, alias: "test", publicKeySPKI: [1], state: .active, createdAt: 0),
+                            audit: "enrolled"
+                        )
+                    ]
+                )
             }
         }
         return account
@@ -150,9 +178,18 @@ final class Circle: Sendable {
         await queue.decide(
             .place(
                 Submission(
-                    account: account, key: key, orderID: OrderID(key: key, digest: sha256(SignedForm.orderIdentityText(account: account, key: key))),
-                    terms: terms, fingerprint: sha256(SignedForm.fingerprintText(account: account, terms: terms, estimatedTotal: nil, key: key)),
-                    credentialID: "cred_test", clientTimestamp: Circle.now(), quoteReference: Circle.now(), receivedAt: Circle.now())))
+                    account: account,
+                    key: key,
+                    orderID: OrderID(key: key, digest: sha256(SignedForm.orderIdentityText(account: account, key: key))),
+                    terms: terms,
+                    fingerprint: sha256(SignedForm.fingerprintText(account: account, terms: terms, estimatedTotal: nil, key: key)),
+                    credentialID: "cred_test",
+                    clientTimestamp: Circle.now(),
+                    quoteReference: Circle.now(),
+                    receivedAt: Circle.now()
+                )
+            )
+        )
     }
 
     /// The account's events, from the first on, until one satisfies.
@@ -171,12 +208,21 @@ final class Circle: Sendable {
     static func newKey() -> IdempotencyKey {
         let time = UInt64(now())
         return IdempotencyKey(
-            high: time << 16 | 0x7000 | UInt64.random(in: 0..<0x1000), low: 0x8000_0000_0000_0000 | UInt64.random(in: 0..<(1 << 62)))!
+            high: time << 16 | 0x7000 | UInt64.random(in: 0..<0x1000),
+            low: 0x8000_0000_0000_0000 | UInt64.random(in: 0..<(1 << 62))
+        )!
     }
 
     static func limit(_ side: Side, _ quantity: Int64, _ price: String, symbol: String = "NVDA") -> OrderTerms {
         OrderTerms(
-            symbol: Symbol(symbol)!, side: side, type: .limit, timeInForce: .day, quantity: quantity, limitPrice: Amount(price), stopPrice: nil)
+            symbol: Symbol(symbol)!,
+            side: side,
+            type: .limit,
+            timeInForce: .day,
+            quantity: quantity,
+            limitPrice: Amount(price),
+            stopPrice: nil
+        )
     }
 }
 

@@ -142,7 +142,7 @@ import Testing
             for number in 0..<3 {
                 let thread = DedicatedThread(name: "migrator \(number)")
                 group.addTask(executorPreference: thread) {
-                    try Migrator(directory: path).migrate(PostgresConnection(PostgresOptions(url: url))).count
+                    try Migrator(directory: path).migrate(PostgresConnection(TestServer.options(url: url))).count
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }

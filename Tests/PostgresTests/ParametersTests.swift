@@ -150,6 +150,11 @@ import Testing
 }
 
 @Suite struct `A result` {
+    init() throws {
+        // Before the processes of the exit tests, so that they need not start a server each.
+        _ = try TestServer.url
+    }
+
     @Test func `read as another type, beyond its end or through NULL is a fault`() async {
         let first = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try TestServer.connect().query("SELECT 1::int4").int64(0, 0)

@@ -144,8 +144,18 @@ import Testing
         #expect(connection.isUsable)
     }
 
+    @Test func `reports lost durability before an error behind it`() throws {
+        let sql = """
+            DO $$ BEGIN RAISE WARNING 'canceling wait for synchronous replication due to user request'; END $$;
+            SELECT 1/0
+            """
+        let error = #expect(throws: PostgresError.self) { try connection.execute(sql) }
+        #expect(error?.code == .notDurable)
+        #expect(try connection.execute("SELECT 1").count == 1)
+    }
+
     @Test func `sets what its options ask for`() throws {
-        var options = PostgresOptions(url: try TestServer.url)
+        var options = try TestServer.options()
         options.settings = ["plan_cache_mode": "force_generic_plan", "search_path": "pg_temp, public"]
         options.applicationName = "a test's name"
         let connection = try PostgresConnection(options)

@@ -22,7 +22,7 @@ import Testing
     }
 
     private func connect() throws -> PostgresConnection {
-        let connection = try PostgresConnection(PostgresOptions(url: proxy.url))
+        let connection = try PostgresConnection(TestServer.options(url: proxy.url))
         try connection.prepare([insert])
         return connection
     }
@@ -110,10 +110,30 @@ import Testing
         let proxy = try PostgresProxy()
         defer { proxy.stop() }
         let dead = try PostgresOptions.url(proxy.url, replacing: ["host": "/nonexistent,\(proxyHost(proxy)),/nowhere", "port": "5432,5432,5432"])
-        let connection = try PostgresConnection(PostgresOptions(url: dead))
+        let connection = try PostgresConnection(TestServer.options(url: dead))
         #expect(connection.hostIndex == 1)
-        let rotated = try PostgresConnection(PostgresOptions(url: dead).rotated(past: 1))
+        let rotated = try PostgresConnection(TestServer.options(url: dead).rotated(past: 1))
         #expect(rotated.hostIndex == 1)
+    }
+
+    @Test func `of several hosts give each its own time`() throws {
+        let silent = try SilentServer()
+        let address = try #require(TestServer.connect().server.wholeMatch(of: /(.+):(\d+)\/[^\/]*/))
+        let (host, port) = (address.1, address.2)
+        var options = TestServer.options(
+            url: try PostgresOptions.url(TestServer.url, replacing: ["host": "\(silent.host),\(host)", "port": "5432,\(port)"])
+        )
+        options.firstHost = 1
+        #expect(try PostgresConnection(options).hostIndex == 1)
+        options.firstHost = 0
+        options.connectTimeout = .seconds(2)
+        #expect(try PostgresConnection(options).hostIndex == 1)
+
+        options.url = try PostgresOptions.url(TestServer.url, replacing: ["host": silent.host, "port": "5432"])
+        options.connectTimeout = .milliseconds(100)
+        let error = #expect(throws: PostgresError.self) { try PostgresConnection(options) }
+        #expect(error?.code == .connectionFailed)
+        #expect(error?.message.contains("did not answer within") == true)
     }
 
     private func proxyHost(_ proxy: PostgresProxy) -> String {

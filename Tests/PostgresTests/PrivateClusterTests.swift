@@ -13,6 +13,7 @@ import Testing
     }
 
     deinit {
+        guard FileManager.default.fileExists(atPath: cluster.directory) else { return }
         do {
             try cluster.stop()
             try FileManager.default.removeItem(atPath: cluster.directory)
@@ -22,7 +23,7 @@ import Testing
     }
 
     private func connect() throws -> PostgresConnection {
-        try PostgresConnection(PostgresOptions(url: cluster.url(database: "app")))
+        try PostgresConnection(TestServer.options(url: cluster.url(database: "app")))
     }
 
     private func processNumber() throws -> Int32 {
@@ -69,6 +70,20 @@ import Testing
         try Data("\(ProcessInfo.processInfo.processIdentifier)\n".utf8).write(to: URL(filePath: folder + "/data/postmaster.pid"))
         try cluster.restart()
         #expect(try connect().query("SELECT n FROM kept").int64(0, 0) == 7)
+    }
+
+    @Test func `ends with the process that asked for it, even one that is killed`() async throws {
+        let path = TestServer.temporaryPath()
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            let cluster = try PrivateCluster(at: path)
+            try cluster.stopWhenThisProcessEnds(removingFolder: true)
+            try cluster.start()
+            kill(getpid(), SIGKILL)
+        }
+        // Nothing tells us but the folder's end; the time only ends a wait that would be in vain.
+        let deadline = ContinuousClock.now + .seconds(60)
+        while FileManager.default.fileExists(atPath: path), ContinuousClock.now < deadline { await Task.yield() }
+        #expect(!FileManager.default.fileExists(atPath: path))
     }
 
     @Test func `whose commit is told not to wait for its standby says that it is not durable`() async throws {

@@ -31,10 +31,10 @@ package final class PostgresProxy: Sendable {
     private let listener: Int32
     private let directory: String
 
-    /// - Parameter url: the server or database to stand in front of.
-    package init(to url: String = "") throws {
-        let target = try url.isEmpty ? TestServer.url : url
-        upstream = try ProxyUpstream(PostgresConnection(PostgresOptions(url: target)).server)
+    /// - Parameter url: the server or database to stand in front of; nil: the test server.
+    package init(to url: String? = nil) throws {
+        let target = try url ?? TestServer.url
+        upstream = try ProxyUpstream(PostgresConnection(TestServer.options(url: target)).server)
         directory = TestServer.temporaryPath() + "-proxy"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
         listener = try ProxyUpstream.listen(at: directory + "/.s.PGSQL.5432")

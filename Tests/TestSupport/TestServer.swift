@@ -23,8 +23,15 @@ package enum TestServer {
 
     /// Options for a database of the server; without a name for its maintenance database.
     package static func options(database: String? = nil) throws -> PostgresOptions {
-        var options = PostgresOptions(url: try database.map { try PostgresOptions.url(url, replacing: ["dbname": $0]) } ?? url)
+        try options(url: database.map { try PostgresOptions.url(url, replacing: ["dbname": $0]) } ?? url)
+    }
+
+    /// Options for a URL, with time enough for a machine that runs many tests at once: these deadlines only end what would hang.
+    package static func options(url: String) -> PostgresOptions {
+        var options = PostgresOptions(url: url)
         options.applicationName = "order-router-tests"
+        options.connectTimeout = .seconds(60)
+        options.statementDeadline = .seconds(60)
         return options
     }
 
