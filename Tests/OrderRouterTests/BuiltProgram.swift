@@ -58,6 +58,18 @@ struct BuiltProgram {
 
         func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
+        /// Kills it, and returns once it is gone. What it started and left behind keeps `end` waiting: that looks at what they inherited.
+        func die() async throws {
+            send(SIGKILL)
+            let end = ContinuousClock.now + .seconds(30)
+            while ContinuousClock.now < end {
+                let state = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8).split(separator: ") ").last?.first
+                if state == nil || state == "Z" { return }
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            throw Failure(what: "the killed command is still there")
+        }
+
         func end(within time: Duration) async throws -> Outcome {
             guard await ended.wait(upTo: time) else {
                 send(SIGKILL)
