@@ -6,7 +6,7 @@ package enum SQL {
     static let advanceEvents = Statement("advance_events")
     static let advanceSession = Statement("advance_session")
     static let advanceShard = Statement("advance_shard")
-    package static let beginVerify = Statement("begin_verify")
+    static let beginVerify = Statement("begin_verify")
     static let changeBalances = Statement("change_balances")
     static let changeCredential = Statement("change_credential")
     static let clearChallenge = Statement("clear_challenge")
@@ -82,14 +82,14 @@ package enum SQL {
     package static let all: [Statement] = [
         accountOfCredential, advanceEvents, advanceSession, advanceShard, beginVerify, changeBalances,
         changeCredential, clearChallenge, deleteHalt, deleteOldEvents, deleteOldInbox, deleteOldSent, insertAccount,
-        insertCredential, insertCredentialAudit, insertEntries, insertExecutions, insertHalt, insertInbox, insertKeys,
-        insertLog, insertOperatorAudit, insertOrders, insertSent, listOrders, lockAllShards, lockSession, lockShard,
-        noteAsked, openBalances, orderByID, parkReports, raiseAlarms, readAccounts, readAllBalances, readBacklog,
-        readBalances, readCredentialStates, readCredentials, readEventBounds, readEvents, readExecutions, readHalts,
-        readInbox, readKey, readKeys, readLogEnds, readOrdersByID, readOutbox, readOverdueOrders, readSent,
-        readShardsToSend, readShardsToSettle, readShardsToSweep, readSilentOrders, readUnknownOrders, readVenueUp,
-        releaseLease, setLoggedOn, takeLease, updateOrders, verifyAlarms, verifyBalances, verifyCounters,
-        verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals, verifyKeys, verifyLog,
-        verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,
+        insertCredential, insertCredentialAudit, insertEntries, insertExecutions, insertHalt, insertInbox,
+        insertKeys, insertLog, insertOperatorAudit, insertOrders, insertSent, listOrders, lockAllShards, lockSession,
+        lockShard, noteAsked, openBalances, orderByID, parkReports, raiseAlarms, readAccounts, readAllBalances,
+        readBacklog, readBalances, readCredentialStates, readCredentials, readEventBounds, readEvents,
+        readExecutions, readHalts, readInbox, readKey, readKeys, readLogEnds, readOrdersByID, readOutbox,
+        readOverdueOrders, readSent, readShardsToSend, readShardsToSettle, readShardsToSweep, readSilentOrders,
+        readUnknownOrders, readVenueUp, releaseLease, setLoggedOn, takeLease, updateOrders, verifyAlarms,
+        verifyBalances, verifyCounters, verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals,
+        verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,
     ]
 }

@@ -218,7 +218,8 @@ private func failure(_ report: KeySetSource.Report?) -> (code: IdentityError.Cod
         let took = await ContinuousClock().measure {
             await #expect(throws: IdentityError(.unreachable, "read key set", "the answer is not there in time")) { try await test.source.load() }
         }
-        #expect(took < .seconds(5))
+        // Far from the second on a machine with much to do, and far from the minute that a URL session waits by itself.
+        #expect(took < .seconds(30))
         #expect(failure(await test.nextReport())! == (.unreachable, nil))
     }
 

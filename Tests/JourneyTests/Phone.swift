@@ -1,0 +1,89 @@
+import Cryptography
+import Foundation
+import FoundationNetworking
+import Trading
+import Wire
+
+/// A client with a device key: signs orders and sends them over HTTP, again and again with the same key until it knows what became of them.
+struct Phone: Sendable {
+    let account: AccountID
+    let token: String
+    let key: P256PrivateKey
+    let credentialID: String?
+
+    struct Answer: Sendable {
+        let status: Int
+        let headers: [String: String]
+        let body: [UInt8]
+
+        var text: String { String(decoding: body, as: UTF8.self) }
+
+        func header(_ name: String) -> String? { headers.first { $0.key.lowercased() == name.lowercased() }?.value }
+
+        /// A member of a JSON answer, as text.
+        func member(_ name: String) -> String? {
+            guard case .object(let members)? = try? JSONReader.read(body, limits: .answer) else { return nil }
+            switch members.first(where: { $0.name == name })?.value {
+            case .string(let text)?: return text
+            case .number(let raw)?: return raw
+            case .bool(let flag)?: return String(flag)
+            default: return nil
+            }
+        }
+    }
+
+    private static let session: URLSession = {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 15
+        configuration.httpMaximumConnectionsPerHost = 64
+        return URLSession(configuration: configuration)
+    }()
+
+    /// One request. Throws when the connection fails: then nothing is known.
+    func send(_ method: String, _ path: String, port: UInt16, headers: [String: String] = [:], body: [UInt8]? = nil) async throws -> Answer {
+        var request = URLRequest(url: URL(string: "http://127.0.0.1:\(port)\(path)")!)
+        request.httpMethod = method
+        request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+        if let body {
+            request.httpBody = Data(body)
+            if headers["Content-Type"] == nil { request.setValue("application/json", forHTTPHeaderField: "Content-Type") }
+        }
+        let (data, response) = try await Self.session.data(for: request)
+        guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+        var received: [String: String] = [:]
+        for (name, value) in response.allHeaderFields { received["\(name)"] = "\(value)" }
+        return Answer(status: response.statusCode, headers: received, body: Array(data))
+    }
+
+    /// The order, signed at this moment over the quote of this moment.
+    func signed(_ terms: OrderTerms, key orderKey: IdempotencyKey, at now: Int64 = Circle.now()) throws -> PlaceOrderRequest {
+        func request(_ signature: [UInt8]) -> PlaceOrderRequest {
+            PlaceOrderRequest(
+                account: account,
+                terms: terms,
+                estimatedTotal: nil,
+                key: orderKey,
+                signature: signature,
+                credentialID: credentialID,
+                clientTimestamp: now,
+                quoteReference: now
+            )
+        }
+        return request(try key.sign(SignedForm.order(request([]))))
+    }
+
+    func place(_ terms: OrderTerms, key orderKey: IdempotencyKey, port: UInt16) async throws -> Answer {
+        try await post(try signed(terms, key: orderKey), port: port)
+    }
+
+    func post(_ request: PlaceOrderRequest, port: UInt16) async throws -> Answer {
+        var headers: [String: String] = [:]
+        headers[PlaceOrderHeaders.Name.idempotencyKey] = request.headers.idempotencyKey
+        headers[PlaceOrderHeaders.Name.signature] = request.headers.signature
+        headers[PlaceOrderHeaders.Name.credential] = request.headers.credential
+        headers[PlaceOrderHeaders.Name.clientTimestamp] = request.headers.clientTimestamp
+        headers[PlaceOrderHeaders.Name.quoteReferenceTimestamp] = request.headers.quoteReferenceTimestamp
+        return try await send("POST", OrderPath.orders, port: port, headers: headers, body: request.body)
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Synchronization
+
+/// A router as an operator runs it: `order-router serve` in a process of its own, which a test may kill at any instant.
+final class RouterProcess: Sendable {
+    private struct State {
+        var port: UInt16?
+        var hasEnded = false
+        var lines: [String] = []
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let process: Process
+    private let state = Mutex(State())
+
+    static let program: URL = {
+        let tests = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+        return tests.deletingLastPathComponent().appending(path: "order-router")
+    }()
+
+    /// - Parameter environment: the settings, without those of the process that runs the tests.
+    init(_ environment: [String: String]) throws {
+        process = Process()
+        process.executableURL = Self.program
+        process.arguments = ["serve"]
+        process.environment = environment.merging(["PATH": "/usr/bin:/bin"]) { first, _ in first }
+        let pipe = Pipe()
+        process.standardError = pipe
+        process.standardOutput = FileHandle.nullDevice
+        let partial = Mutex("")
+        pipe.fileHandleForReading.readabilityHandler = { [weak self] handle in
+            let data = handle.availableData
+            if data.isEmpty {
+                handle.readabilityHandler = nil
+                return
+            }
+            let lines = partial.withLock { text in
+                text += String(decoding: data, as: UTF8.self)
+                var lines = text.components(separatedBy: "\n")
+                text = lines.removeLast()
+                return lines
+            }
+            for line in lines { self?.read(line) }
+        }
+        process.terminationHandler = { [weak self] _ in self?.end() }
+        try process.run()
+    }
+
+    private func read(_ line: String) {
+        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            state.lines.append(line)
+            guard line.contains(" event=ready "), let colon = line.lastIndex(of: ":") else { return [] }
+            state.port = UInt16(line[line.index(after: colon)...])
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    private func end() {
+        let waiters = state.withLock { state in
+            state.hasEnded = true
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Waits until it serves; nil where it ended instead.
+    func ready() async -> UInt16? {
+        await wait { $0.port != nil || $0.hasEnded }
+        return state.withLock { $0.hasEnded ? nil : $0.port }
+    }
+
+    /// Waits for its end.
+    func ended() async { await wait(until: \.hasEnded) }
+
+    private func wait(until isOver: @Sendable (State) -> Bool) async {
+        while true {
+            let isDone = state.withLock { isOver($0) }
+            if isDone { return }
+            await withCheckedContinuation { continuation in
+                let resumesNow = state.withLock { state in
+                    if isOver(state) { return true }
+                    state.waiters.append(continuation)
+                    return false
+                }
+                if resumesNow { continuation.resume() }
+            }
+        }
+    }
+
+    var hasEnded: Bool { state.withLock(\.hasEnded) }
+    var log: [String] { state.withLock(\.lines) }
+
+    func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+
+    deinit {
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    }
+}
