@@ -14,7 +14,7 @@ struct BuiltProgram {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     /// Beside the test program, whatever the build is called.
-    private static let path: String = {
+    static let path: String = {
         let tests = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         let beside = tests.deletingLastPathComponent().appending(path: "order-router")
         if FileManager.default.isExecutableFile(atPath: beside.path) { return beside.path }

@@ -87,6 +87,8 @@ import Trading
         let again = try await program("env", "KEY=\(key)", "sh", demoFolder + "/place-order.sh", "NVDA", "BUY", "10", String(price))
         #expect(again.output.contains("Idempotency-Replayed: true") && again.output.contains(id.text), "\(again)")
 
+        try await walk(first)
+
         let second = try await start().end(within: .seconds(60))
         #expect(second.status == 1 && second.errors.contains("a demo is running in \(demoFolder) already"))
         try await end(first, one)
@@ -106,6 +108,23 @@ import Trading
         #expect(verified.status == 0, "\(verified.output)")
         try await end(fourth, three)
         try await removeCluster(three)
+    }
+
+    /// The README's walk, word for word, in a folder that looks like the repository.
+    private func walk(_ demo: BuiltProgram.Running) async throws {
+        let place = try TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: place.path + "/.build/release", withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(atPath: place.path + "/.demo", withDestinationPath: demoFolder)
+        try FileManager.default.createSymbolicLink(atPath: place.path + "/.build/release/order-router", withDestinationPath: BuiltProgram.path)
+        let readme = try String(contentsOf: BuiltProgram.root.appending(path: "README.md"), encoding: .utf8)
+        let blocks = readme.matches(of: /```sh\n([^`]*)```/).map { String($0.1) }
+        #expect(blocks.count == 5)
+        let outcome = try await program("sh", "-e", "-c", "cd '\(place.path)'\n" + blocks.joined(separator: "\n"))
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output.contains("\"symbol\":\"NVDA\""))
+        #expect(outcome.output.matches(of: /HTTP\/1\.1 201 Created/).count == 2, "\(outcome.output)")
+        #expect(outcome.output.matches(of: /Idempotency-Replayed: true/).count == 1)
+        #expect(outcome.output.contains("account acc_demo, shard") && outcome.output.hasSuffix("All 14 checks hold.\n"))
     }
 
     @Test func `leaves nothing running where its port is taken`() async throws {
