@@ -91,6 +91,7 @@ let package = Package(
             ]
         ),
         .testTarget(name: "StorageTests", dependencies: ["Postgres", "Trading", "Storage", "TestSupport"]),
+        .testTarget(name: "OrderDeskTests", dependencies: ["Postgres", "Quotes", "Trading", "Wire", "Storage", "OrderDesk", "TestSupport"]),
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6]

@@ -104,7 +104,7 @@ package final class Settle {
             var settlement = Settlement(reads: reads, booked: booked, venue: rules.venue, now: now())
             for report in reports {
                 // By its id: another router may have settled it meanwhile, and the next report is innocent.
-                if let poison, poison.inboxID == report.inboxID { settlement.park(report, why: poison.why) } else { settlement.settle(report) }
+                if let poison, poison.inboxID == report.inboxID { settlement.giveUp(report, why: poison.why) } else { settlement.settle(report) }
             }
             settlement.changes.settledInbox = last.inboxID
             observer.step(.settleDecided)

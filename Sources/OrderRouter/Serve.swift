@@ -209,7 +209,6 @@ extension Serve {
     ) -> API {
         let book = CredentialBook(database: database, trouble: trouble("credentials"))
         let session = configuration.deskRules.venueSession
-        func limits(_ rate: Configuration.Rate) -> RateLimits { RateLimits(RateLimit(perSecond: rate.perSecond, burst: rate.burst)) }
         return API(
             tokens: TokenVerifier(settings: .init(issuer: configuration.issuer, audience: configuration.audience), source: keys),
             credentials: book,
@@ -219,8 +218,8 @@ extension Serve {
             streams: streams,
             quotes: board,
             freshness: configuration.freshness,
-            accountLimits: limits(configuration.accountRate),
-            addressLimits: limits(configuration.addressRate),
+            accountLimits: RateLimits(configuration.accountRate),
+            addressLimits: RateLimits(configuration.addressRate),
             metrics: metrics,
             readiness: {
                 do {

@@ -8,14 +8,18 @@ package struct ShardLock: Sendable {
     package let nextJournal: Int64
     package let sentLog: Int64
     package let settledInbox: Int64
+}
 
+extension ShardLock {
     init(shard: Int16, _ rows: Rows) {
         precondition(rows.count == 1, "Shard \(shard) has its row.")
-        self.shard = shard
-        nextLog = rows.int64(0, 0)
-        nextJournal = rows.int64(0, 1)
-        sentLog = rows.int64(0, 2)
-        settledInbox = rows.int64(0, 3)
+        self.init(
+            shard: shard,
+            nextLog: rows.int64(0, 0),
+            nextJournal: rows.int64(0, 1),
+            sentLog: rows.int64(0, 2),
+            settledInbox: rows.int64(0, 3)
+        )
     }
 }
 

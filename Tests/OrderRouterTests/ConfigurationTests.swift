@@ -1,5 +1,6 @@
 import Foundation
 import Gateway
+import MarketData
 import OrderDesk
 import Testing
 import Trading

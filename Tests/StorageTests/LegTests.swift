@@ -78,9 +78,9 @@ extension `On PostgreSQL, storage` {
             #expect(try store.value("SELECT count(*) FROM log") == 150)
             #expect(try store.faults() == [])
             let storage = try store.storage()
-            let events = try storage.events(after: [account: 0, other: 40], limit: 1_000)
-            #expect(events.filter { $0.account == account }.map(\.number) == Array(1...100))
-            #expect(events.filter { $0.account == other }.map(\.number) == Array(41...50))
+            let events = try storage.events(after: [(account, 0), (other, 40)], limit: 1_000)
+            #expect(events[0].map(\.number) == Array(1...100))
+            #expect(events[1].map(\.number) == Array(41...50))
             let bounds = try #require(try storage.eventBounds(of: account))
             #expect(bounds.oldest == 1 && bounds.latest == 100 && bounds.generation > 0)
             #expect(try storage.logEnds()[account.shard] == 151)
@@ -111,7 +111,7 @@ extension `On PostgreSQL, storage` {
             #expect(try storage.eventBounds(of: account)?.oldest == 2)
             _ = try storage.deletePast(before: 2_000, eventsBefore: 2_000, limit: 10)
             #expect(try storage.eventBounds(of: account)?.oldest == 3)
-            #expect(try storage.events(after: [account: 0], limit: 9).map(\.number) == [3])
+            #expect(try storage.events(after: [(account, 0)], limit: 9)[0].map(\.number) == [3])
             #expect(try store.faults() == [])
         }
 
