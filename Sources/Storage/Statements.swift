@@ -6,7 +6,7 @@ package enum SQL {
     static let advanceEvents = Statement("advance_events")
     static let advanceSession = Statement("advance_session")
     static let advanceShard = Statement("advance_shard")
-    package static let beginVerify = Statement("begin_verify")
+    static let beginVerify = Statement("begin_verify")
     static let changeBalances = Statement("change_balances")
     static let changeCredential = Statement("change_credential")
     static let clearChallenge = Statement("clear_challenge")
