@@ -53,6 +53,11 @@ let package = Package(
 
         // MARK: Tests. One target beside each target above, and two that see the whole.
         .target(name: "TestSupport", dependencies: ["Postgres"], path: "Tests/TestSupport"),
+        .target(
+            name: "JourneySupport",
+            dependencies: ["Cryptography", "ExchangeSimulator", "FIX", "Identity", "Postgres", "Storage", "TestSupport", "Trading", "Wire"],
+            path: "Tests/JourneySupport"
+        ),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres", "TestSupport"]),
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer"]),
@@ -65,10 +70,17 @@ let package = Package(
         ),
         .testTarget(name: "ExchangeSimulatorTests", dependencies: ["ExchangeSimulator", "FIX", "Trading"]),
         .testTarget(
+            name: "GatewayTests",
+            dependencies: [
+                "Cryptography", "ExchangeSimulator", "Identity", "JourneySupport", "OrderRouter", "Postgres", "Storage", "TestSupport", "Trading",
+                "Wire",
+            ]
+        ),
+        .testTarget(
             name: "JourneyTests",
             dependencies: [
-                "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "Identity", "MarketData", "OrderDesk", "OrderRouter", "Postgres", "Quotes",
-                "Storage", "TestSupport", "Trading", "Venue", "Wire",
+                "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "Identity", "JourneySupport", "MarketData", "OrderDesk", "OrderRouter",
+                "Postgres", "Quotes", "Storage", "TestSupport", "Trading", "Venue", "Wire",
             ]
         ),
         .testTarget(

@@ -1,9 +1,10 @@
 import Foundation
 import Postgres
-import Storage
 import TestSupport
 import Testing
 import Trading
+
+@testable import Storage
 
 extension `On PostgreSQL, storage` {
     @Suite struct `The proof of the ledger` {
