@@ -11,7 +11,7 @@ import Venue
 @testable import OrderRouter
 
 /// The router killed at each named step, with the venue and the client living on: the client retries under its key, another router takes over.
-@Suite(.serialized) struct `A router that is killed` {
+@Suite(.serialized) struct `A router that dies at a step` {
     private static let account = AccountID("acc_x")!
     private let database: TestDatabase
     private let folder: TemporaryFolder
@@ -119,7 +119,7 @@ import Venue
             let issuer = try DevelopmentIssuer(directory: folder.path + "/issuer", issuer: "test", audience: "test")
             token = try issuer.issue(
                 subject: "test",
-                accounts: [`A router that is killed`.account],
+                accounts: [`A router that dies at a step`.account],
                 scopes: Set(Scope.allCases),
                 lifetime: .seconds(3_600),
                 now: Date.nowMilliseconds
