@@ -3,7 +3,8 @@ import JourneySupport
 import Testing
 
 extension `The HTTP contract` {
-    @Suite struct `Bad input` {
+    /// One after another: they are many, and each is over at once.
+    @Suite(.serialized) struct `Bad input` {
         let served: Served
 
         init() throws { served = try Served.router() }

@@ -1,6 +1,9 @@
 import Cryptography
 import Foundation
+import Identity
 import JourneySupport
+import Postgres
+import Storage
 import Testing
 
 /// A device whose key lives in files of the `openssl` program.
@@ -143,7 +146,7 @@ extension `The HTTP contract` {
             let client = try await served.client()
             let device = try await Device()
             let created = try await create(client, device)
-            try await served.town.readers.read { database in
+            _ = try await served.town.readers.read { database in
                 try database.connection().execute(
                     "UPDATE credentials SET challenge_expires_at = 1 WHERE credential_id = '\(created["credential_id"]!)'"
                 )

@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import JourneySupport
+import Trading
 
 /// An order as the author of a client writes it from the published contract alone: its body, its signed form and its key share no code with the
 /// router.
@@ -114,39 +115,65 @@ struct Client: Sendable {
     var anonymous: Client { Client(phone: Phone(account: phone.account, token: phone.token, key: phone.key, credentialID: nil), port: port) }
 }
 
-extension Phone.Answer {
-    /// A member by its path, such as `order.status` or `orders.0.order_id`, as text; nil where it is absent or null.
-    subscript(_ path: String) -> String? {
-        guard var value = try? JSONSerialization.jsonObject(with: Data(body), options: .fragmentsAllowed) else { return nil }
-        for name in path.split(separator: ".").map(String.init) {
-            if let object = value as? [String: Any], let next = object[name] {
-                value = next
-            } else if let array = value as? [Any], let index = Int(name), array.indices.contains(index) {
-                value = array[index]
-            } else {
-                return nil
-            }
+/// An answer's JSON as Foundation reads it.
+private enum JSON: Decodable {
+    case null
+    case bool(Bool)
+    case number(Decimal)
+    case string(String)
+    case array([JSON])
+    case object([String: JSON])
+
+    init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        if value.decodeNil() {
+            self = .null
+        } else if let bool = try? value.decode(Bool.self) {
+            self = .bool(bool)
+        } else if let number = try? value.decode(Decimal.self) {
+            self = .number(number)
+        } else if let string = try? value.decode(String.self) {
+            self = .string(string)
+        } else if let array = try? value.decode([JSON].self) {
+            self = .array(array)
+        } else {
+            self = .object(try value.decode([String: JSON].self))
         }
-        if value is NSNull { return nil }
-        if let flag = value as? Bool, "\(value)" == "true" || "\(value)" == "false" { return String(flag) }
-        return "\(value)"
+    }
+
+    subscript(_ name: String) -> JSON? {
+        switch self {
+        case .object(let members): members[name]
+        case .array(let members): Int(name).flatMap { members.indices.contains($0) ? members[$0] : nil }
+        default: nil
+        }
+    }
+}
+
+extension Phone.Answer {
+    private func value(_ path: String) -> JSON? {
+        var value = try? JSONDecoder().decode(JSON.self, from: Data(body))
+        for name in path.split(separator: ".") { value = value?[String(name)] }
+        return value
+    }
+
+    /// A member by its path, such as `order.status` or `orders.0.order_id`, as text; nil where it is absent, null or no plain value.
+    subscript(_ path: String) -> String? {
+        switch value(path) {
+        case .bool(let flag): String(flag)
+        case .number(let number): "\(number)"
+        case .string(let text): text
+        default: nil
+        }
     }
 
     /// The names of the members of the object at the path, sorted.
     func names(_ path: String = "") -> [String] {
-        guard var value = try? JSONSerialization.jsonObject(with: Data(body)) else { return [] }
-        for name in path.split(separator: ".").map(String.init) {
-            if let object = value as? [String: Any] {
-                value = object[name] ?? NSNull()
-            } else if let array = value as? [Any], let index = Int(name) {
-                value = array[index]
-            }
-        }
-        return (value as? [String: Any])?.keys.sorted() ?? []
+        if case .object(let members) = value(path) { members.keys.sorted() } else { [] }
     }
 
+    /// The length of the array at the path.
     func count(_ path: String) -> Int {
-        guard let object = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any] else { return -1 }
-        return (object[path] as? [Any])?.count ?? -1
+        if case .array(let members) = value(path) { members.count } else { -1 }
     }
 }

@@ -1,5 +1,8 @@
 import Foundation
+import Identity
 import JourneySupport
+import Postgres
+import Storage
 import Testing
 
 extension `The HTTP contract` {

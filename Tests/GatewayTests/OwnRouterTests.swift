@@ -1,8 +1,8 @@
+import ExchangeSimulator
 import Foundation
 import JourneySupport
 import Postgres
 import Storage
-import Synchronization
 import TestSupport
 import Testing
 
@@ -77,19 +77,17 @@ import Testing
         try await Served.run { served in
             var clients: [Client] = []
             for _ in 0..<8 { clients.append(try await served.client()) }
-            let haltedAt = Mutex<Int64?>(nil)
-            let late = Mutex<[String]>([])
+            let seen = Watched((isHalted: false, refused: 0, wrong: [String]()))
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for client in clients {
                     group.addTask {
-                        for _ in 0..<200 {
+                        for _ in 0..<2_000 {
                             // Begun after the halt was answered: it must not be accepted.
-                            let isLate = haltedAt.withLock { $0 != nil }
+                            let isLate = seen.now.isHalted
                             let answer = try await client.place(client.draft { $0.quantity = "1" })
-                            if isLate {
-                                if answer["code"] != "trading_halted" { late.withLock { $0.append(answer.text) } }
-                                return
-                            }
+                            guard isLate else { continue }
+                            seen.change { if answer["code"] == "trading_halted" { $0.refused += 1 } else { $0.wrong.append(answer.text) } }
+                            return
                         }
                     }
                 }
@@ -100,9 +98,10 @@ import Testing
                 let answer = try await clients[0].post("/v1/operator/halts", #"{"scope":"venue","reason":"kill switch"}"#)
                 #expect(answer.status == 200, "\(answer.text)")
                 let count = try await served.number("SELECT count(*) FROM orders")
-                haltedAt.withLock { $0 = Town.now() }
+                seen.change { $0.isHalted = true }
                 try await group.waitForAll()
-                #expect(late.withLock { $0 } == [])
+                #expect(seen.now.wrong == [])
+                #expect(seen.now.refused == clients.count)
                 #expect(try await served.number("SELECT count(*) FROM orders") == count)
             }
         }

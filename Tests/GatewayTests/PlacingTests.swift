@@ -1,3 +1,5 @@
+import Cryptography
+import ExchangeSimulator
 import Foundation
 import JourneySupport
 import Testing

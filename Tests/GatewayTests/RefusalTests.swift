@@ -1,3 +1,4 @@
+import ExchangeSimulator
 import Foundation
 import Identity
 import JourneySupport

@@ -1,4 +1,6 @@
+import Cryptography
 import Foundation
+import Identity
 import JourneySupport
 import Postgres
 import Storage
@@ -36,11 +38,13 @@ struct Served: Sendable {
     static func router() throws -> Served { try #require(shared) }
 
     private static let accounts = Atomic(0)
+    /// Accounts are made a few at a time: enrolment refuses a flood.
+    private static let turns = Turns(4)
 
     /// A client with an account of its own.
     func client(cash: Int64 = 1_000_000, shares: Int64 = 1_000) async throws -> Client {
         let number = Self.accounts.add(1, ordering: .relaxed).newValue
-        let phone = try await town.phone("acc_gw_\(number)", cash: cash, shares: shares)
+        let phone = try await Self.turns.take { try await town.phone("acc_gw_\(number)", cash: cash, shares: shares) }
         Secrets.keep(phone.token)
         Secrets.keep(Data(phone.key.publicKey.spki).base64EncodedString())
         return Client(phone: phone, port: port)
@@ -71,13 +75,19 @@ struct Served: Sendable {
         }
     }
 
+    private func quote(_ symbol: String) async throws -> Phone.Answer {
+        let token = try town.issuer.issue(subject: "watcher", accounts: [], scopes: [.marketRead], lifetime: .seconds(600), now: Town.now())
+        return try await Phone.exchange("GET", "/v1/quotes?symbols=\(symbol)", port: port, headers: ["Authorization": "Bearer \(token)"])
+    }
+
     /// Waits until the symbol has a price.
     func priced(_ symbol: String = "NVDA") async throws {
-        let token = try town.issuer.issue(subject: "watcher", accounts: [], scopes: [.marketRead], lifetime: .seconds(600), now: Town.now())
-        try await eventually("a live price of \(symbol)") {
-            let answer = try await Phone.exchange("GET", "/v1/quotes?symbols=\(symbol)", port: port, headers: ["Authorization": "Bearer \(token)"])
-            return answer["quotes.0.state"] == "LIVE"
-        }
+        try await eventually("a live price of \(symbol)") { try await quote(symbol)["quotes.0.state"] == "LIVE" }
+    }
+
+    /// Waits until the router knows what is traded: before that a missing symbol might still come.
+    func listed() async throws {
+        try await eventually("the list of symbols") { try await quote("NOSUCH").status == 422 }
     }
 
     /// Asks again and again, for what only asking tells.
@@ -107,13 +117,12 @@ struct Served: Sendable {
         }
     }
 
-    /// What orders have left behind of an account: keys, orders, events, entries beside its opening.
+    /// What orders have left behind of an account: keys, orders, entries beside its opening.
     func written(_ client: Client) async throws -> Int64 {
         let account = client.account
         return try await number(
             """
             SELECT (SELECT count(*) FROM idempotency_keys WHERE account_id = '\(account)') + (SELECT count(*) FROM orders WHERE account_id = '\(account)')
-                + (SELECT count(*) FROM log WHERE account_id = '\(account)')
                 + (SELECT count(*) FROM ledger_entries WHERE account_id = '\(account)' AND cause <> 1)
             """
         )
@@ -122,8 +131,13 @@ struct Served: Sendable {
 
 /// Starts the shared router before the suite's first test and ends it after its last, with the checks of `Served.run`.
 struct ServedTrait: SuiteTrait, TestScoping {
-    func provideScope(for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void) async throws {
+    @concurrent func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
         try await Served.run(["ORDER_ROUTER_LOG_LEVEL": "debug"]) { served in
+            try await served.listed()
             try await Served.$shared.withValue(served) { try await function() }
         }
     }

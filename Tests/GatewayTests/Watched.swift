@@ -65,3 +65,25 @@ final class Watched<State: Sendable>: Sendable {
         inside.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
     }
 }
+
+/// Lets only so many through at a time.
+final class Turns: Sendable {
+    private let free: Watched<Int>
+
+    init(_ count: Int) {
+        free = Watched(count)
+    }
+
+    func take<Value>(_ body: () async throws -> Value) async throws -> Value {
+        var hasTurn = false
+        while !hasTurn {
+            _ = try await free.wait(for: "a turn") { $0 > 0 }
+            free.change { free in
+                hasTurn = free > 0
+                if hasTurn { free -= 1 }
+            }
+        }
+        defer { free.change { $0 += 1 } }
+        return try await body()
+    }
+}

@@ -23,6 +23,12 @@ package struct Phone: Sendable {
         package let headers: [String: String]
         package let body: [UInt8]
 
+        package init(status: Int, headers: [String: String], body: [UInt8]) {
+            self.status = status
+            self.headers = headers
+            self.body = body
+        }
+
         package var text: String { String(decoding: body, as: UTF8.self) }
 
         package func header(_ name: String) -> String? { headers.first { $0.key.lowercased() == name.lowercased() }?.value }

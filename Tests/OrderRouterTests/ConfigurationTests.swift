@@ -1,7 +1,9 @@
 import Foundation
 import Gateway
+import HTTPServer
 import MarketData
 import OrderDesk
+import Quotes
 import Testing
 import Trading
 import Venue
