@@ -80,7 +80,7 @@ struct Serve: Sendable {
             group.addTask { try await keys.run() }
             group.addTask { try await listener.run() }
             group.addTask {
-                try await waitForVenue(readers)
+                try await waitForVenue(readers, board)
                 try ready(listener.port)
             }
             group.addTask {
@@ -134,9 +134,9 @@ struct Serve: Sendable {
         }
     }
 
-    private func waitForVenue(_ readers: Readers) async throws {
+    private func waitForVenue(_ readers: Readers, _ board: QuoteBoard) async throws {
         let session = configuration.deskRules.venueSession
-        while try await !readers.read({ try $0.venueIsUp(session) }) { try await Task.sleep(for: .milliseconds(50)) }
+        while try await !readers.read({ try $0.venueIsUp(session) }) || board.ages.symbols == 0 { try await Task.sleep(for: .milliseconds(50)) }
     }
 }
 
@@ -181,16 +181,8 @@ extension Serve {
     }
 
     private func feed(_ board: QuoteBoard) -> QuoteFeed {
-        let peer = configuration.quotes
-        return QuoteFeed(
-            settings: FeedSettings(
-                host: peer.endpoint.host,
-                port: peer.endpoint.port,
-                senderCompID: peer.senderCompID,
-                targetCompID: peer.targetCompID,
-                heartbeatSeconds: configuration.heartbeatSeconds,
-                symbols: configuration.symbols
-            ),
+        QuoteFeed(
+            settings: configuration.feedSettings,
             board: board,
             clock: .system,
             random: { Double.random(in: 0..<1) },

@@ -66,6 +66,13 @@ package struct OutboxRow: Sendable {
 package struct SendReads: Sendable {
     package let orders: OrderReads
     package let rows: [OutboxRow]
+    /// In force while the shard is locked: nothing is newly numbered under them (design section 6).
+    package let halts: [Halt]
+
+    /// True for an order that waits for its number under a halt.
+    package func isHalted(_ order: OrderState) -> Bool {
+        order.status == .accepted && halts.contains { $0.covers(account: order.account, symbol: order.terms.symbol) }
+    }
 }
 
 extension Database {
@@ -178,6 +185,7 @@ extension Database {
                 $0.append(shard)
                 $0.append(Int64(limit))
             }
+            pipeline.add(SQL.readHalts)
         }
         let outbox = (0..<rows[1].count).map { row -> OutboxRow in
             guard let type = OrderEventType(rawValue: rows[1].int16(row, 1)) else { preconditionFailure("A stored event type is known.") }
@@ -190,7 +198,8 @@ extension Database {
         let wanted = Set(outbox.filter(\.type.asksTheVenue).map(\.orderID))
         return SendReads(
             orders: try reads(ShardLock(shard: shard, rows[0]), [try run(SQL.readOrdersByID) { $0.append(wanted.map(\.text)) }]),
-            rows: outbox
+            rows: outbox,
+            halts: rows[2].halts
         )
     }
 

@@ -6,7 +6,7 @@ package enum SQL {
     static let advanceEvents = Statement("advance_events")
     static let advanceSession = Statement("advance_session")
     static let advanceShard = Statement("advance_shard")
-    package static let beginVerify = Statement("begin_verify")
+    static let beginVerify = Statement("begin_verify")
     static let changeBalances = Statement("change_balances")
     static let changeCredential = Statement("change_credential")
     static let clearChallenge = Statement("clear_challenge")
@@ -59,6 +59,7 @@ package enum SQL {
     static let readSilentOrders = Statement("read_silent_orders")
     static let readUnknownOrders = Statement("read_unknown_orders")
     static let readVenueUp = Statement("read_venue_up")
+    static let readWholeTables = Statement("read_whole_tables")
     static let releaseLease = Statement("release_lease")
     static let setLoggedOn = Statement("set_logged_on")
     static let takeLease = Statement("take_lease")
@@ -88,8 +89,8 @@ package enum SQL {
         readBacklog, readBalances, readCredentialStates, readCredentials, readEventBounds, readEvents,
         readExecutions, readHalts, readInbox, readKey, readKeys, readLogEnds, readOrdersByID, readOutbox,
         readOverdueOrders, readSent, readShardsToSend, readShardsToSettle, readShardsToSweep, readSilentOrders,
-        readUnknownOrders, readVenueUp, releaseLease, setLoggedOn, takeLease, updateOrders, verifyAlarms,
-        verifyBalances, verifyCounters, verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals,
-        verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,
+        readUnknownOrders, readVenueUp, readWholeTables, releaseLease, setLoggedOn, takeLease, updateOrders,
+        verifyAlarms, verifyBalances, verifyCounters, verifyEntries, verifyEvents, verifyFills, verifyHolds,
+        verifyJournals, verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,
     ]
 }

@@ -36,7 +36,18 @@ extension VenueSession {
             var kept: [SentMessage] = []
             for row in reads.rows {
                 changes.sentLog = row.position
-                guard row.type.asksTheVenue, var order = orders[row.orderID], let message = order.message(for: row.type, at: wall) else { continue }
+                guard row.type.asksTheVenue, var order = orders[row.orderID] else { continue }
+                if row.type == .accepted, reads.isHalted(order) {
+                    // Halted before it had a number: it never gets one, and its hold is free.
+                    guard case .changed(let type, _) = order.apply(.cancelled(reason: "halted"), balances: &changes.balances, at: wall) else {
+                        continue
+                    }
+                    orders[order.id] = order
+                    changes.update(order)
+                    changes.tell(type, of: order)
+                    continue
+                }
+                guard let message = order.message(for: row.type, at: wall) else { continue }
                 let numbered = session.send(message, at: wall)
                 outgoing.append(numbered)
                 kept.append(

@@ -50,7 +50,14 @@ final class Room: Sendable {
 
     func text(_ sql: String) throws -> String { try connect().query("SELECT (\(sql))::text").text(0, 0) }
 
-    func faults() throws -> [String] { try Invariants.faults(connect()) }
+    /// Fails the test with whatever breaks an invariant, by the proof of the ledger and by the second pair of eyes.
+    func check(sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let storage = storage()
+        defer { storage.drop() }
+        let broken = try storage.verifyLedger(limit: 3).filter { !$0.holds }.map { "\($0.proves) \($0.offending)" }
+        let faults = try Invariants.faults(connect()) + broken
+        #expect(faults == [], sourceLocation: sourceLocation)
+    }
 
     /// Runs lanes of one router on this queue while the body runs, then closes the queue and waits for their end.
     func withLanes<Value: Sendable>(
@@ -78,12 +85,42 @@ final class Room: Sendable {
         }
     }
 
+    /// Numbers what waits in the log for the venue, as send does: NewOrderSingles alone.
+    func route(at time: Int64 = now) throws {
+        let storage = storage()
+        defer { storage.drop() }
+        guard let reads = try storage.beginSend(shard: account.shard, limit: 100) else { return }
+        var changes = reads.orders.changes(at: time)
+        var messages: [SentMessage] = []
+        for row in reads.rows {
+            changes.sentLog = row.position
+            guard row.type == .accepted, var order = reads.orders.orders[row.orderID] else { continue }
+            guard case .changed(let type, _) = order.apply(.routed, balances: &changes.balances, at: time) else { continue }
+            changes.update(order)
+            changes.tell(type, of: order)
+            messages.append(
+                SentMessage(
+                    number: Int64(messages.count + 1),
+                    type: "D",
+                    sentAt: time,
+                    resendBy: time,
+                    orderID: order.id.text,
+                    shard: account.shard,
+                    body: Array("11=\(order.id)\u{1}".utf8)
+                )
+            )
+        }
+        let (record, next) = (SessionRecord(epoch: 1, generation: 1, nextOut: 1, nextIn: 1), Int64(messages.count + 1))
+        try storage.commitSend(changes, session: session, record: record, nextOut: next, nextIn: 1, messages: messages)
+    }
+
     /// Commits reports to the inbox as receive does.
     func receive(_ reports: [VenueReport], from number: Int64 = 1) throws {
+        let next = try value("SELECT next_out FROM fix_sessions")
         try storage().commitReceived(
             session: session,
-            record: SessionRecord(epoch: 1, generation: 1, nextOut: 1, nextIn: number),
-            nextOut: 1,
+            record: SessionRecord(epoch: 1, generation: 1, nextOut: next, nextIn: number),
+            nextOut: next,
             nextIn: number + Int64(reports.count),
             generation: 1,
             reports: reports.enumerated().map { ReceivedReport(number: number + Int64($0), report: $1, refusedNumber: nil, message: []) },

@@ -153,7 +153,7 @@ import Venue
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
         let rows = readme.split(separator: "\n").filter { $0.hasPrefix("| `--") }.map(String.init)
-        #expect(rows == Setting.all.map(\.tableRow))
+        #expect(rows == Setting.all.map(\.tableRow), "The table is:\n\(Setting.all.map(\.tableRow).joined(separator: "\n"))")
     }
 
     @Test func `is all in the help of serve`() {

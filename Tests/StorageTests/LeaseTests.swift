@@ -167,6 +167,18 @@ extension `On PostgreSQL, storage` {
             #expect(try store.faults() == [])
         }
 
+        @Test func `shows the sender the halts in force, which concern what is not numbered yet`() throws {
+            let storage = try store.storage()
+            try Store.accept(storage, [1])
+            try storage.halt(Halt(scope: .symbol, subject: "NVDA", reason: "drill"), by: "test", at: 5)
+            let reads = try #require(try storage.beginSend(shard: account.shard, limit: 100))
+            storage.rollback()
+            var order = Store.order(1)
+            #expect(reads.halts.count == 1 && reads.isHalted(order))
+            order.status = .routed
+            #expect(!reads.isHalted(order))
+        }
+
         @Test func `that another holds now commits nothing for the old holder`() throws {
             let (old, new) = (try store.storage(), try store.storage())
             try Store.accept(old, [1])

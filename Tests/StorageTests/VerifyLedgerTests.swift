@@ -1,9 +1,10 @@
 import Foundation
 import Postgres
-import Storage
 import TestSupport
 import Testing
 import Trading
+
+@testable import Storage
 
 extension `On PostgreSQL, storage` {
     @Suite struct `The proof of the ledger` {
@@ -206,7 +207,7 @@ extension `On PostgreSQL, storage` {
 
         @Test func `sees one moment while routers go on`() throws {
             let connection = try store.storage().connection()
-            try connection.run(SQL.beginVerify)
+            try connection.run(#require(SQL.all.first { $0.name == "begin_verify" }))
             #expect(throws: PostgresError.self) { try connection.execute("UPDATE shards SET replays = 1") }
         }
     }

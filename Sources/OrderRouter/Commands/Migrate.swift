@@ -14,12 +14,12 @@ extension Command {
         defer { connection.close() }
         if arguments.has("status") {
             let migrations = try migrator.status(connection)
-            for migration in migrations { print("\(migration.state.text)  \(migration.fileName)") }
+            for migration in migrations { say("\(migration.state.text)  \(migration.fileName)") }
             return migrations.contains { $0.state == .pending } ? .failed : .ok
         }
         let applied = try migrator.migrate(connection)
-        for migration in applied { print("applied  \(migration.fileName)") }
-        print(applied.isEmpty ? "The database is up to date." : "The database is up to date now.")
+        for migration in applied { say("applied  \(migration.fileName)") }
+        say(applied.isEmpty ? "The database is up to date." : "The database is up to date now.")
         return .ok
     }
 }

@@ -27,7 +27,7 @@ extension Command {
         let log = Log(least: .info)
         let venue = try SimulatedVenue(configuration) { log(.info, "venue", ["text": $0]) }
         let port = try venue.start()
-        print("The venue \(configuration.compID) listens on \(Endpoint(host: configuration.host, port: port)).")
+        say("The venue \(configuration.compID) listens on \(Endpoint(host: configuration.host, port: port)).")
         try await withEndingSignals { ended in
             try await withThrowingTaskGroup { group in
                 group.addTask { try await venue.run() }

@@ -87,7 +87,7 @@ struct Demo {
     }
 
     private func serve(on cluster: PrivateCluster, _ description: DemoDescription, until ended: EndingSignal) async throws {
-        print("Starting PostgreSQL in \(cluster.directory) …")
+        say("Starting PostgreSQL in \(cluster.directory) …")
         try cluster.start()
         try cluster.ensureDatabase(Self.database)
         let url = cluster.url(database: Self.database)
@@ -123,7 +123,7 @@ struct Demo {
                     venue: endpoint.description
                 )
                 try description.write(facts)
-                print(description.welcome(facts))
+                say(description.welcome(facts))
             }
         }
     }
