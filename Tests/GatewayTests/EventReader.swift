@@ -51,7 +51,11 @@ final class EventReader: Sendable {
         try process.run()
     }
 
-    deinit { stop() }
+    deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+
+    /// Reads nothing any more, as a phone whose owner looks at something else.
+    func freeze() { kill(process.processIdentifier, SIGSTOP) }
+    func thaw() { kill(process.processIdentifier, SIGCONT) }
 
     func stop() { if process.isRunning { process.terminate() } }
 
