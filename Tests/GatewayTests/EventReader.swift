@@ -17,7 +17,7 @@ final class EventReader: Sendable {
         var frames: [Frame] = []
         var comments: [String] = []
         var hasEnded = false
-        var rest = ""
+        var rest: [UInt8] = []
         var isInBody = false
         var next = Frame()
     }
@@ -46,26 +46,31 @@ final class EventReader: Sendable {
             if data.isEmpty { handle.readabilityHandler = nil }
             watched.change { Self.take(data, &$0) }
         }
+        // Another child may hold the pipe's other end open: the program's own end counts as well.
+        process.terminationHandler = { [watched] _ in watched.change { $0.hasEnded = true } }
         try process.run()
     }
 
-    deinit { stop() }
+    deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+
+    /// Reads nothing any more, as a phone whose owner looks at something else.
+    func freeze() { kill(process.processIdentifier, SIGSTOP) }
+    func thaw() { kill(process.processIdentifier, SIGCONT) }
 
     func stop() { if process.isRunning { process.terminate() } }
 
     /// HTML standard, section 9.2.6, after the head.
     private static func take(_ data: Data, _ state: inout State) {
         if data.isEmpty { state.hasEnded = true }
-        state.rest += String(decoding: data, as: UTF8.self)
-        var lines = state.rest.components(separatedBy: "\n")
-        state.rest = lines.removeLast()
-        for line in lines { take(line: line, &state) }
+        state.rest += data
+        var lines = state.rest.split(separator: 0x0A, omittingEmptySubsequences: false)
+        state.rest = Array(lines.removeLast())
+        for line in lines { take(line: String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self), &state) }
     }
 
     private static func take(line: String, _ state: inout State) {
         if !state.isInBody {
-            let header = line.replacing("\r", with: "")
-            if header.isEmpty { state.isInBody = true } else { state.head.append(header.lowercased()) }
+            if line.isEmpty { state.isInBody = true } else { state.head.append(line.lowercased()) }
         } else if line.isEmpty {
             if !state.next.data.isEmpty { state.frames.append(state.next) }
             state.next = Frame()

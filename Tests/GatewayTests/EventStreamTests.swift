@@ -176,4 +176,35 @@ extension `The HTTP contract` {
             await served.router.ended()
         }
     }
+
+    @Test func `cuts a reader that takes nothing, and resumes it where it was`() async throws {
+        try await Served.run { served in
+            let client = try await served.client(cash: 100_000_000)
+            let reader = try await EventReader(client).opened()
+            reader.freeze()
+            // More than the buffers on the way hold: some 500 KB of events.
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<200 { group.addTask { _ = try await client.place(client.draft { ($0.type, $0.limit) = ("MARKET", nil) }) } }
+                try await group.waitForAll()
+            }
+            // Others are served meanwhile.
+            let lively = try await EventReader(client, lastID: "\(try await served.number("SELECT generation FROM event_generation"))-0").opened()
+            let account = client.account
+            try await served.eventually("all fills") {
+                try await served.number("SELECT last_event FROM accounts WHERE account_id = '\(account)'") == 800
+            }
+            let all = try await lively.watched.wait(for: "all events") { $0.frames.count >= 800 }.frames
+            try await served.eventually("the cut") {
+                try await Phone.exchange("GET", "/metrics", port: served.port).text.contains("order_router_streams_cut_total 1")
+            }
+            reader.thaw()
+            let seen = try await reader.ended().frames
+            #expect(seen.count < 800)
+            let last = try #require(seen.last?.id)
+            let resumed = try await EventReader(client, lastID: last).opened()
+            let rest = try await resumed.watched.wait(for: "the rest") { $0.frames.count >= 800 - seen.count }.frames
+            #expect((seen + rest).map(\.id) == all.map(\.id))
+            #expect((seen + rest).map(\.data) == all.map(\.data))
+        }
+    }
 }

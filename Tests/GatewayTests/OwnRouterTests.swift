@@ -153,4 +153,74 @@ import Testing
             #expect(try await served.number("SELECT count(*) FROM orders") == 2)
         }
     }
+
+    @Test func `says that an outcome is unknown when it is, and the next router knows it`() async throws {
+        let database = try TestDatabase()
+        let proxy = try PostgresProxy(to: database.url)
+        let town = try await Town(accounts: 0, through: proxy.url, database: database)
+        try await town.run { town in
+            let router = try town.router()
+            let port = try #require(await router.ready(), "\(router.log)")
+            let first = Served(town: town, router: router, port: port)
+            try await first.priced()
+            let client = try await first.client()
+            #expect(try await client.place(client.draft()).status == 201)
+            proxy.cut(.afterServer, at: "insert_keys")
+            let draft = client.draft()
+            async let answering = client.place(draft)
+            try await first.eventually("the cut") { proxy.cuts == 1 }
+            // The database is gone before anyone could look.
+            proxy.stop()
+            let answer = try await answering
+            expect(answer, isProblem: "outcome_unknown", 503, outcome: "unknown")
+            #expect(answer.header("Location") == "/v1/trading/orders/by-key/\(draft.key)")
+            #expect(answer["key"] == draft.key)
+            // Nothing was sent to be committed: that is certain.
+            expect(try await client.place(client.draft()), isProblem: "busy", 503, outcome: "unknown")
+            router.signal(SIGKILL)
+            await router.ended()
+            try await Served.run(["ORDER_ROUTER_DATABASE_URL": database.url], in: town) { second in
+                let client = Client(phone: client.phone, port: second.port)
+                let found = try await client.get(try #require(answer.header("Location")))
+                #expect(found["outcome"] == "accepted")
+                let again = try await client.place(draft.again)
+                #expect(again.status == 201 && again.header("Idempotency-Replayed") == "true", "\(again.text)")
+                #expect(again["order_id"] == found["order.order_id"])
+                #expect(try await second.number("SELECT count(*) FROM orders") == 2)
+            }
+        }
+    }
+
+    @Test func `answers what is pending when it is stopped`() async throws {
+        try await Served.run { served in
+            let client = try await served.client()
+            let draft = client.draft()
+            let lock = try served.town.database.connect()
+            try lock.execute("BEGIN")
+            try lock.execute("SELECT 1 FROM shards FOR UPDATE")
+            async let answering = client.place(draft)
+            try await served.eventually("the waiting lane") {
+                try await served.number("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()") > 0
+            }
+            served.router.signal(SIGTERM)
+            try await served.eventually("the end of accepting") { served.router.log.contains { $0.contains("event=ending") } }
+            try lock.execute("ROLLBACK")
+            let answer = try await answering
+            #expect(answer.status == 201, "\(answer.text)")
+            await served.router.ended()
+            #expect(try await served.number("SELECT count(*) FROM orders") == 1)
+            // What it had no time to send, the next one does: nothing is left under way.
+            try await Served.run(in: served.town) { next in
+                let again = try await Client(phone: client.phone, port: next.port).place(draft.again)
+                #expect(again.body == answer.body)
+            }
+        }
+    }
+
+    @Test func `keeps its log free of secrets, and a leak would be seen`() async throws {
+        Secrets.keep("a-secret-that-only-this-test-knows")
+        #expect(try await Secrets.leaks(in: ["time=1 token=a-secret-that-only-this-test-knows end"]) != "")
+        #expect(try await Secrets.leaks(in: ["time=1 token=that-only-this-test-knows end"]) != "")
+        #expect(try await Secrets.leaks(in: ["time=1 nothing=here"]) == "")
+    }
 }

@@ -14,23 +14,20 @@ enum Program {
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = arguments
         if let folder { process.currentDirectoryURL = folder }
-        let pipe = Pipe()
-        process.standardOutput = pipe
+        // A file: the end of a pipe would not come as long as another child, started meanwhile, holds its other end.
+        let file = FileManager.default.temporaryDirectory.appending(path: "order-router-output-\(UUID().uuidString)")
+        try Data().write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let output = try FileHandle(forWritingTo: file)
+        process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         process.standardInput = FileHandle.nullDevice
-        let progress = Watched((bytes: [UInt8](), isAtEnd: false, status: Int32?.none))
-        pipe.fileHandleForReading.readabilityHandler = { handle in
-            let data = handle.availableData
-            if data.isEmpty { handle.readabilityHandler = nil }
-            progress.change { state in
-                state.bytes += data
-                state.isAtEnd = data.isEmpty
-            }
-        }
-        process.terminationHandler = { ended in progress.change { $0.status = ended.terminationStatus } }
+        let status = Watched(Int32?.none)
+        process.terminationHandler = { ended in status.change { $0 = ended.terminationStatus } }
         try process.run()
-        let end = try await progress.wait(for: "the end of \(arguments[0])") { $0.isAtEnd && $0.status != nil }
-        return Output(status: end.status ?? -1, bytes: end.bytes)
+        let end = try await status.wait(for: "the end of \(arguments[0])") { $0 != nil }
+        try output.close()
+        return Output(status: end ?? -1, bytes: [UInt8](try Data(contentsOf: file)))
     }
 
     /// One request by curl, with its arguments as they are; the answer's head and body.

@@ -58,21 +58,26 @@ struct Served: Sendable {
     ) async throws {
         let town: Town
         if let given { town = given } else { town = try await Town(accounts: 0) }
-        try await town.run { town in
-            let router = try town.router(settings)
-            guard let port = await router.ready() else { throw TimedOut(what: "the router: \(router.log)") }
-            let served = Served(town: town, router: router, port: port)
-            try await served.priced()
-            try await body(served)
+        try await town.run { try await run(settings, in: $0, body) }
+    }
+
+    /// The same in a town whose venue runs already.
+    static func run(_ settings: [String: String] = [:], in town: Town, _ body: (Served) async throws -> Void) async throws {
+        let router = try town.router(settings)
+        guard let port = await router.ready() else { throw TimedOut(what: "the router: \(router.log)") }
+        let served = Served(town: town, router: router, port: port)
+        try await served.priced()
+        try await body(served)
+        if !router.hasEnded {
             try await town.quiet()
             router.signal(SIGTERM)
             await router.ended()
-            let log = router.log
-            #expect(log.contains { $0.contains("event=request") })
-            #expect(!log.contains { $0.contains("status=500") }, "\(log.filter { $0.contains("status=500") })")
-            #expect(try await Secrets.leaks(in: log) == "")
-            try await town.verify()
         }
+        let log = router.log
+        #expect(log.contains { $0.contains("event=request") })
+        #expect(!log.contains { $0.contains("status=500") }, "\(log.filter { $0.contains("status=500") })")
+        #expect(try await Secrets.leaks(in: log) == "")
+        try await town.verify()
     }
 
     private func quote(_ symbol: String) async throws -> Phone.Answer {
