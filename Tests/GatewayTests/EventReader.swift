@@ -24,6 +24,7 @@ final class EventReader: Sendable {
 
     let watched = Watched(State())
     private let process = Process()
+    private let pipe = Pipe()
 
     /// - Parameters:
     ///   - lastID: the `Last-Event-ID` to resume from.
@@ -37,7 +38,6 @@ final class EventReader: Sendable {
         if let lastID { arguments += ["-H", "Last-Event-ID: \(lastID)"] }
         if let bytesPerSecond { arguments += ["--limit-rate", String(bytesPerSecond)] }
         process.arguments = arguments
-        let pipe = Pipe()
         process.standardOutput = pipe
         process.standardError = FileHandle.nullDevice
         process.standardInput = FileHandle.nullDevice
@@ -51,7 +51,10 @@ final class EventReader: Sendable {
         try process.run()
     }
 
-    deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+    deinit {
+        pipe.fileHandleForReading.readabilityHandler = nil
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    }
 
     /// Reads nothing any more, as a phone whose owner looks at something else.
     func freeze() { kill(process.processIdentifier, SIGSTOP) }

@@ -63,8 +63,12 @@ import Testing
             #expect(try await client.delete("/v1/trading/orders/\(id)").status == 202)
             // A halt comes before the venue's session.
             #expect(try await client.post("/v1/operator/halts", #"{"scope":"venue","reason":"outage"}"#).status == 200)
-            expect(try await client.place(refused.again), isProblem: "trading_halted", 503, outcome: "not_accepted")
+            #expect(try await client.post("/v1/operator/halts", #"{"scope":"symbol","subject":"NOSUCH","reason":"news"}"#).status == 200)
+            let halted = try await client.place(refused.again)
+            expect(halted, isProblem: "trading_halted", 503, outcome: "not_accepted")
+            #expect(halted["halt.scope"] == "venue")
             #expect(try await client.delete("/v1/operator/halts?scope=venue").status == 200)
+            #expect(try await client.place(refused.again)["halt.scope"] == "symbol")
             served.town.venue.refuseConnections(false)
             try await served.eventually("ready again") { try await client.get("/readyz").status == 200 }
             try await served.reached("CANCELLED", client, id)
@@ -177,6 +181,11 @@ import Testing
             #expect(answer["key"] == draft.key)
             // Nothing was sent to be committed: that is certain.
             expect(try await client.place(client.draft()), isProblem: "busy", 503, outcome: "unknown")
+            let ready = try await client.get("/readyz")
+            #expect(ready.status == 503 && ready.text == #"{"ready":false,"database":false,"migrations":false,"venue":false}"#)
+            #expect(try await client.get("/healthz").status == 200)
+            #expect(try await client.get("/metrics").text.contains("order_router_database_up 0\n"))
+            expect(try await client.get("/v1/trading/orders"), isProblem: "busy", 503, outcome: "unknown")
             router.signal(SIGKILL)
             await router.ended()
             try await Served.run(["ORDER_ROUTER_DATABASE_URL": database.url], in: town) { second in
@@ -213,6 +222,40 @@ import Testing
             try await Served.run(in: served.town) { next in
                 let again = try await Client(phone: client.phone, port: next.port).place(draft.again)
                 #expect(again.body == answer.body)
+            }
+        }
+    }
+
+    @Test func `shares keys, revocations and halts with a router beside it at once`() async throws {
+        try await Served.run { one in
+            // Orders go out through one session, whose lease one router holds; each has a market-data session of its own.
+            try await Served.run(["ORDER_ROUTER_MARKET_DATA_SENDER_COMP_ID": "QUOTES2"], in: one.town) { two in
+                let here = try await one.client()
+                let there = Client(phone: here.phone, port: two.port)
+                // One request at both at once is one order.
+                let draft = here.draft()
+                async let first = here.place(draft)
+                async let second = there.place(draft)
+                let (answer, other) = (try await first, try await second)
+                #expect(answer.status == 201 && answer.body == other.body)
+                // What one fences, the other knows.
+                let fenced = here.draft()
+                #expect(try await here.post("/v1/trading/orders/by-key/\(fenced.key)/fence").status == 200)
+                expect(try await there.place(fenced), isProblem: "key_fenced", 409, outcome: "not_accepted", final: true)
+                // What one halts, the other accepts no more.
+                #expect(try await here.post("/v1/operator/halts", #"{"scope":"symbol","subject":"AAPL","reason":"news"}"#).status == 200)
+                let halted = there.draft { ($0.symbol, $0.limit) = ("AAPL", "200.00") }
+                expect(try await there.place(halted), isProblem: "trading_halted", 503, outcome: "not_accepted")
+                #expect(try await there.delete("/v1/operator/halts?scope=symbol&subject=AAPL").status == 200)
+                #expect(try await here.place(halted.again).status == 201)
+                // Events of orders placed there are told here.
+                let reader = try await EventReader(here).opened()
+                let id = try #require(try await there.place(there.draft())["order_id"])
+                _ = try await reader.frames(until: "the other router's order") { $0.data.contains(id) && $0.data.contains("\"working\"") }
+                // What one invalidates signs nothing new at the other.
+                #expect(try await here.delete("/v1/credentials/\(try #require(here.phone.credentialID))").status == 200)
+                expect(try await there.place(there.draft()), isProblem: "credential_invalidated", 403, outcome: "unknown")
+                #expect(try await there.place(draft.again).body == answer.body)
             }
         }
     }

@@ -66,8 +66,14 @@ struct Served: Sendable {
         let router = try town.router(settings)
         guard let port = await router.ready() else { throw TimedOut(what: "the router: \(router.log)") }
         let served = Served(town: town, router: router, port: port)
-        try await served.priced()
-        try await body(served)
+        do {
+            try await served.priced()
+            try await body(served)
+        } catch {
+            router.signal(SIGKILL)
+            await router.ended()
+            throw error
+        }
         if !router.hasEnded {
             try await town.quiet()
             router.signal(SIGTERM)

@@ -43,6 +43,8 @@ package final class Town: Sendable {
         self.url = url ?? database.url
         var configuration = SimulatedVenue.Configuration()
         configuration.frozen = frozen
+        // Two routers side by side.
+        configuration.marketDataParties = ["QUOTES", "QUOTES2"]
         venue = try SimulatedVenue(configuration, log: { _ in })
         venuePort = try venue.start()
         folder = FileManager.default.temporaryDirectory.appending(path: "order-router-journey-\(UUID().uuidString)").path
