@@ -49,6 +49,7 @@ package enum SQL {
     static let readKey = Statement("read_key")
     static let readKeys = Statement("read_keys")
     static let readLogEnds = Statement("read_log_ends")
+    static let readOrdersAtVenue = Statement("read_orders_at_venue")
     static let readOrdersByID = Statement("read_orders_by_id")
     static let readOutbox = Statement("read_outbox")
     static let readOverdueOrders = Statement("read_overdue_orders")
@@ -60,6 +61,7 @@ package enum SQL {
     static let readUnknownOrders = Statement("read_unknown_orders")
     static let readVenueUp = Statement("read_venue_up")
     static let releaseLease = Statement("release_lease")
+    static let resetSession = Statement("reset_session")
     static let setLoggedOn = Statement("set_logged_on")
     static let takeLease = Statement("take_lease")
     static let updateOrders = Statement("update_orders")
@@ -84,9 +86,9 @@ package enum SQL {
         insertLog, insertOperatorAudit, insertOrders, insertSent, listOrders, lockAllShards, lockSession, lockShard,
         noteAsked, openBalances, orderByID, parkReports, raiseAlarms, readAccounts, readAllBalances, readBacklog,
         readBalances, readCredentialStates, readCredentials, readEventBounds, readEvents, readExecutions, readHalts,
-        readInbox, readKey, readKeys, readLogEnds, readOrdersByID, readOutbox, readOverdueOrders, readSent,
+        readInbox, readKey, readKeys, readLogEnds, readOrdersAtVenue, readOrdersByID, readOutbox, readOverdueOrders, readSent,
         readShardsToSend, readShardsToSettle, readShardsToSweep, readSilentOrders, readUnknownOrders, readVenueUp,
-        releaseLease, setLoggedOn, takeLease, updateOrders, verifyAlarms, verifyBalances, verifyCounters,
+        releaseLease, resetSession, setLoggedOn, takeLease, updateOrders, verifyAlarms, verifyBalances, verifyCounters,
         verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals, verifyKeys, verifyOrderEntries,
         verifyOrderHolds, verifySigns, verifyVenueOrders,
     ]

@@ -7,7 +7,7 @@ import Trading
 extension VenueSession {
     /// Log rows per transaction: enough to fill a commit, few enough that the shard is soon free for accepting again.
     static let sendCap = 256
-    /// UNKNOWN orders asked about at once.
+    /// Orders asked about at once.
     static let askCap = 100
     /// How long a status request or cancel may still be resent, ms: a question does not grow old within a session's day.
     static let resendable: Int64 = 86_400_000
@@ -18,10 +18,10 @@ extension VenueSession {
             let begun = ContinuousClock.now
             guard let reads = try database.beginSend(shard: shard, limit: Self.sendCap) else { continue }
             let outgoing = try number(reads, shard, &session, at: wall)
+            observer.committed()
             guard !outgoing.isEmpty else { continue }
             observer.step(.sendCommitted)
             observer.batch("send", outgoing.count, .now - begun)
-            observer.committed()
             return outgoing
         }
         return []
@@ -37,6 +37,15 @@ extension VenueSession {
             for row in reads.rows {
                 changes.sentLog = row.position
                 guard row.type.asksTheVenue, var order = orders[row.orderID], let message = order.message(for: row.type, at: wall) else { continue }
+                if row.type == .accepted, reads.halts.contains(where: { $0.covers(account: order.account, symbol: order.terms.symbol) }) {
+                    // After a halt nothing is numbered any more; an order that waits for the end of a halt would meet another market.
+                    if case .changed(let type, _) = order.apply(.cancelled(reason: "trading_halted"), balances: &changes.balances, at: wall) {
+                        orders[order.id] = order
+                        changes.update(order)
+                        changes.tell(type, of: order)
+                    }
+                    continue
+                }
                 let numbered = session.send(message, at: wall)
                 outgoing.append(numbered)
                 kept.append(
@@ -72,7 +81,7 @@ extension VenueSession {
         }
     }
 
-    /// OrderStatusRequests for orders that are UNKNOWN and were not asked about lately.
+    /// OrderStatusRequests for orders that are UNKNOWN, or whose cancel request stays unanswered, and that were not asked about lately.
     func ask(_ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
         guard wall >= askDue else { return [] }
         askDue = wall + settings.askInterval
