@@ -93,7 +93,10 @@ final class RouterProcess: Sendable {
     var hasEnded: Bool { state.withLock(\.hasEnded) }
     var log: [String] { state.withLock(\.lines) }
 
-    func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+    /// Nothing where it has ended: its number may be somebody else's by now.
+    func signal(_ number: Int32) {
+        if process.isRunning { kill(process.processIdentifier, number) }
+    }
 
     deinit {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
