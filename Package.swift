@@ -53,6 +53,11 @@ let package = Package(
 
         // MARK: Tests. One target beside each target above, and two that see the whole.
         .target(name: "TestSupport", dependencies: ["Postgres"], path: "Tests/TestSupport"),
+        .target(
+            name: "JourneySupport",
+            dependencies: ["Cryptography", "ExchangeSimulator", "FIX", "Identity", "Postgres", "Storage", "TestSupport", "Trading", "Wire"],
+            path: "Tests/JourneySupport"
+        ),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres", "TestSupport"]),
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer"]),
@@ -63,22 +68,30 @@ let package = Package(
             name: "IdentityTests",
             dependencies: ["Cryptography", "Identity", "Postgres", "Storage", "TestSupport", "Trading", "Wire"]
         ),
+        .testTarget(name: "ExchangeSimulatorTests", dependencies: ["ExchangeSimulator", "FIX", "Trading"]),
         .testTarget(
-            name: "OrderRouterTests",
+            name: "GatewayTests",
             dependencies: [
-                "Cryptography", "FIX", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "TestSupport", "Trading", "Venue",
+                "Cryptography", "ExchangeSimulator", "Identity", "JourneySupport", "OrderRouter", "Postgres", "Storage", "TestSupport", "Trading",
                 "Wire",
-                "OrderRouter",
             ]
         ),
-        .testTarget(name: "ExchangeSimulatorTests", dependencies: ["ExchangeSimulator", "FIX", "Trading"]),
         .testTarget(
             name: "JourneyTests",
             dependencies: [
-                "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "Identity", "MarketData", "OrderDesk", "OrderRouter", "Postgres", "Quotes",
-                "Storage", "TestSupport", "Trading", "Venue", "Wire",
+                "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "Identity", "JourneySupport", "MarketData", "OrderDesk", "OrderRouter",
+                "Postgres", "Quotes", "Storage", "TestSupport", "Trading", "Venue", "Wire",
             ]
         ),
+        .testTarget(
+            name: "OrderRouterTests",
+            dependencies: [
+                "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "HTTPServer", "Identity", "MarketData", "OrderDesk", "OrderRouter", "Postgres",
+                "Quotes", "Storage", "TestSupport", "Trading", "Venue", "Wire",
+            ]
+        ),
+        .testTarget(name: "StorageTests", dependencies: ["Postgres", "Trading", "Storage", "TestSupport"]),
+        .testTarget(name: "OrderDeskTests", dependencies: ["Postgres", "Quotes", "Trading", "Wire", "Storage", "OrderDesk", "TestSupport"]),
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6]

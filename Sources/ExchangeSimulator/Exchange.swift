@@ -30,7 +30,9 @@ package struct ExchangeSettings: Sendable {
 
 /// The orders of a venue and their matching against its quotes: messages in, reports out. No clock, no input or output.
 package struct Exchange: Sendable {
-    package var settings = ExchangeSettings()
+    package var settings = ExchangeSettings() {
+        didSet { unmatched.formUnion(quotes.keys) }
+    }
     /// By ClOrdID.
     package internal(set) var orders: [String: ExchangeOrder] = [:]
     /// By base symbol.
@@ -47,6 +49,8 @@ package struct Exchange: Sendable {
     var changes = Changes()
     /// ClOrdIDs of open orders in the order of arrival, by symbol; those that have ended leave when their symbol is next matched.
     private var open: [String: [String]] = [:]
+    /// Symbols whose resting orders have not met the quote yet.
+    private var unmatched: Set<String> = []
 
     struct Changes: Sendable {
         var orders: Set<String> = []
@@ -79,13 +83,16 @@ package struct Exchange: Sendable {
     /// The quote of a base symbol, without matching: `match` follows once all have moved.
     package mutating func setQuote(_ symbol: String, _ quote: Quote) {
         quotes[symbol] = quote
+        unmatched.insert(symbol)
     }
 
     /// Lets resting orders meet the quotes, and partial fills go on.
     package mutating func match(at time: Int64) -> [Report] {
         var reports: [Report] = []
+        defer { unmatched = [] }
         for symbol in open.keys.sorted() {
-            guard let waiting = open[symbol] else { continue }
+            let moved = unmatched.contains(symbol) || unmatched.contains(Scenario.split(symbol).base)
+            guard moved || scenario(of: symbol) == .partialFills, let waiting = open[symbol] else { continue }
             for id in waiting {
                 guard var order = orders[id], order.isOpen else { continue }
                 work(&order, at: time, &reports)
@@ -137,7 +144,6 @@ package struct Exchange: Sendable {
             return reports
         }
         store(order)
-        open[order.symbol, default: []].append(id)
         emit(report(order, "0", at: time), order, at: time, isFirst: true, &reports)
         work(&order, at: time, &reports)
         let ends = order.timeInForce == .immediateOrCancel || order.timeInForce == .fillOrKill
@@ -148,6 +154,7 @@ package struct Exchange: Sendable {
             cancelled.text = "not filled at once"
             emit(cancelled, order, at: time, &reports)
         }
+        if order.isOpen { open[order.symbol, default: []].append(id) }
         return reports
     }
 

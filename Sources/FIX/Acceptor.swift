@@ -84,8 +84,13 @@ package final class Acceptor: Sendable {
     }
 
     /// Accepts until the task is cancelled; then every session logs out with the handshake, and this returns when all have ended and the
-    /// port is free. `start` comes first.
+    /// port is free. `start` comes first; it runs once.
+    ///
+    /// Throws when `start` was not called or no thread can be started.
     package func run() async throws {
+        guard listener.withLock({ $0 != nil }) else {
+            throw FIXError(.listenFailed, operation: "run", message: "start was not called, or this ran before")
+        }
         try await withTaskCancellationHandler {
             try SessionThread.start {
                 self.listen()
@@ -132,13 +137,15 @@ package final class Acceptor: Sendable {
     // MARK: The listening thread
 
     private func listen() {
-        guard let listener = listener.withLock({ $0.take() })?.listener else { return report("start was not called: nothing to listen on") }
+        guard let listener = listener.withLock({ $0.take() })?.listener else { return }
         while !registry.withLock({ $0.stopping }) {
             _ = Readiness.wait(reading: listener.descriptor, writing: nil, wakeUp: wakeUp, timeout: 1_000)
             do throws(FIXError) {
                 while let socket = try listener.accept() { try begin(Connection(socket: socket)) }
             } catch {
+                // Out of descriptors or threads: the connection stays in the queue, a pause keeps this thread from spinning over it.
                 report(String(describing: error))
+                _ = Readiness.wait(reading: nil, writing: nil, wakeUp: wakeUp, timeout: 100)
             }
         }
     }

@@ -149,6 +149,22 @@ package struct FIXMessage: Sendable, Equatable {
         return entries
     }
 
+    /// A header field that stands behind the body's first one, or a second time: the first such, with its SessionRejectReason.
+    var headerDefect: Defect? {
+        var seen: [FIXTag] = []
+        var inBody = false
+        for span in spans {
+            guard span.tag.isHeader else {
+                inBody = true
+                continue
+            }
+            if seen.contains(span.tag), !span.tag.isHop { return Defect(tag: span.tag, reason: SessionRejectReason.tagAppearsTwice) }
+            if inBody { return Defect(tag: span.tag, reason: SessionRejectReason.tagOutOfOrder) }
+            seen.append(span.tag)
+        }
+        return nil
+    }
+
     private static func isTrailer(_ tag: FIXTag) -> Bool { tag == .checkSum || tag == 93 || tag == 89 }
 
     // MARK: Reading
@@ -237,5 +253,7 @@ enum SessionRejectReason {
     static let compIDProblem = 9
     static let sendingTimeAccuracy = 10
     static let invalidMsgType = 11
+    static let tagAppearsTwice = 13
+    static let tagOutOfOrder = 14
     static let other = 99
 }

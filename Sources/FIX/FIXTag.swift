@@ -104,13 +104,16 @@ extension FIXTag {
         }
     }
 
-    /// Fields that stand in the standard header (FIX 4.4 volume 2, "standard message header"), as far as this session layer knows them.
+    /// Fields of the standard header (FIX 4.4 volume 2, "standard message header"), with those of its hops group.
     var isHeader: Bool {
         switch rawValue {
-        case 8, 9, 35, 49, 56, 34, 43, 52, 97, 122, 90, 91, 115, 128, 129, 116, 144, 145, 50, 57, 142, 143, 212, 213, 347, 369: true
-        default: false
+        case 8, 9, 34, 35, 43, 49, 50, 52, 56, 57, 90, 91, 97, 115, 116, 122, 128, 129, 142, 143, 144, 145, 212, 213, 347, 369, 627: true
+        default: isHop
         }
     }
+
+    /// Fields of the one repeating group that the header has.
+    var isHop: Bool { (628...630).contains(rawValue) }
 }
 
 /// MsgType (tag 35).

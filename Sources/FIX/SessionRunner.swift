@@ -103,8 +103,8 @@ final class SessionRunner {
 
     private func timeout() -> Int32 {
         if !replays.isEmpty, pending.count < settings.writeMark { return 0 }
-        // Before logon there is nothing to pull: only the socket, a wake-up or a time-out brings something.
-        guard session.isLoggedOn else { return settings.pollInterval.upperBound }
+        // Before logon, or while the socket takes nothing, nothing is pulled: only the socket, a wake-up or a time-out brings something.
+        guard session.isLoggedOn, pending.count < settings.writeMark else { return settings.pollInterval.upperBound }
         return Int32(clamping: max(0, min(pullDue - clock.monotonic(), Int64(settings.pollInterval.upperBound))))
     }
 
@@ -147,18 +147,22 @@ final class SessionRunner {
     // MARK: Sending
 
     private func pullIfDue() throws {
-        guard session.isLoggedOn, clock.monotonic() >= pullDue else { return }
-        var found = false
-        for _ in 0..<settings.pullRounds where session.isLoggedOn && pending.count < settings.writeMark {
+        guard session.isLoggedOn, pending.count < settings.writeMark, clock.monotonic() >= pullDue else { return }
+        var rounds = 0
+        while rounds < settings.pullRounds, session.isLoggedOn, pending.count < settings.writeMark {
             let outgoing = try store.pull(&session, at: clock.wall())
-            guard !outgoing.isEmpty else { break }
-            found = true
+            guard !outgoing.isEmpty else {
+                interval = rounds > 0 ? settings.pollInterval.lowerBound : min(interval * 2, settings.pollInterval.upperBound)
+                pullDue = clock.monotonic() + Int64(interval)
+                return
+            }
+            rounds += 1
             committed = session.numbers
             for message in outgoing { pending += message.frame }
             try flush()
         }
-        interval = found ? settings.pollInterval.lowerBound : min(interval * 2, settings.pollInterval.upperBound)
-        pullDue = clock.monotonic() + Int64(interval)
+        // There is more: it is due at once, after a look at the socket.
+        interval = settings.pollInterval.lowerBound
     }
 
     /// One part of what the counterparty asked for again, when the socket takes it.

@@ -143,6 +143,10 @@ extension SessionState {
             reject(message, number, tag: defect.tag, reason: defect.reason, "a field cannot be read", &step)
             return false
         }
+        if let defect = message.headerDefect {
+            reject(message, number, tag: defect.tag, reason: defect.reason, "a header field at the wrong place or twice", &step)
+            return false
+        }
         guard message.type.isKnown else {
             reject(message, number, tag: .msgType, reason: SessionRejectReason.invalidMsgType, "not a FIX 4.4 message type", &step)
             return false

@@ -198,7 +198,7 @@ package struct APIHandler: HTTPHandler {
     /// RFC 9110 section 15.5.6: a 405 names the methods that are allowed. HEAD is answered as GET; the server leaves the body out.
     private func only(_ routes: [HTTPMethod: Route], _ call: inout Call) async throws -> HTTPResponse {
         if let route = routes[call.request.method == .head ? .get : call.request.method] { return try await route(&call) }
-        let allowed = routes.keys.map(\.rawValue).sorted().joined(separator: ", ")
+        let allowed = (routes.keys + (routes[.get] == nil ? [] : [.head])).map(\.rawValue).sorted().joined(separator: ", ")
         throw Problem(.methodNotAllowed, "This path answers \(allowed).", headers: [HeaderField("Allow", allowed)])
     }
 }

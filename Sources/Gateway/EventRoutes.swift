@@ -16,13 +16,17 @@ extension APIHandler {
             throw Problem(.accountForbidden, "No account of this id exists here.")
         }
         let start = Self.start(lastID, bounds)
-        let streams = api.streams
+        let (streams, metrics) = (api.streams, api.metrics)
         let left = principal.expiresAt - call.receivedAt
         return .eventStream { writer in
+            metrics.count("order_router_streams_total")
             // The stream ends when the token does, when the client goes, and when the router stops: whichever is first.
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { try? await Task.sleep(for: .milliseconds(max(0, left))) }
-                group.addTask { await Self.pump(streams, account, bounds.generation, start, into: writer) }
+                group.addTask {
+                    let wasCut = await Self.pump(streams, account, bounds.generation, start, into: writer)
+                    if wasCut { metrics.count("order_router_streams_cut_total") }
+                }
                 await group.next()
                 group.cancelAll()
             }
@@ -44,13 +48,14 @@ extension APIHandler {
         return Start(after: bounds.latest, reset: EventReset(oldest: id(bounds.oldest), latest: id(bounds.latest)))
     }
 
+    /// Writes until the stream is over. True when its client read too slowly.
     private static func pump(
         _ streams: EventStreams,
         _ account: AccountID,
         _ generation: Int64,
         _ start: Start,
         into writer: EventStreamWriter
-    ) async {
+    ) async -> Bool {
         var after = start.after
         do {
             // A comment at once tells the client that the stream stands; a reset where its id is too old or foreign.
@@ -59,7 +64,7 @@ extension APIHandler {
             try writer.send(opening)
             while !Task.isCancelled {
                 let events = await streams.next(account, after: after)
-                guard let last = events.last else { return }
+                guard let last = events.last else { return false }
                 try writer.send(
                     events.flatMap { event in
                         frame(id: EventID(generation: generation, number: event.number), event: nil, data: StreamedEvent(event).data)
@@ -68,8 +73,10 @@ extension APIHandler {
                 after = last.number
                 try await writer.drained()
             }
+            return false
         } catch {
             // The client has gone or reads too slowly: there is nobody to tell.
+            return (error as? HTTPError)?.code == .streamOverflow
         }
     }
 

@@ -85,8 +85,8 @@ extension QuoteView {
             bid: listing.quote?.bid,
             ask: listing.quote?.ask,
             last: listing.quote?.last,
-            asOf: listing.quote?.vouchedAt ?? 0,
-            ageMilliseconds: age ?? 0,
+            asOf: listing.quote?.vouchedAt,
+            ageMilliseconds: age,
             state: state,
             reason: halt?.reason ?? staleness
         )

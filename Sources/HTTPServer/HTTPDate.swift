@@ -1,11 +1,12 @@
 /// The date of RFC 9110 section 5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`.
-enum HTTPDate {
+package enum HTTPDate {
     /// `CR LF Date: … CR LF`: what follows the reason phrase. `second` counts from 1970 in UTC.
     static func line(_ second: Int) -> [UInt8] {
         Array("\r\nDate: \(text(second))\r\n".utf8)
     }
 
-    static func text(_ second: Int) -> String {
+    /// `second` counts from 1970 in UTC and is not negative.
+    package static func text(_ second: Int) -> String {
         let (day, time) = (second / 86_400, second % 86_400)
         // Years that begin in March put the leap day last; 719,468 days lie between 1 March of year 0 and 1970.
         let (era, dayOfEra) = ((day + 719_468) / 146_097, (day + 719_468) % 146_097)

@@ -41,7 +41,7 @@ package final class Accept {
             let begun = ContinuousClock.now
             let (fresh, stale) = (items.filter { begun - $0.arrivedAt < Self.patience }, items.filter { begun - $0.arrivedAt >= Self.patience })
             for item in stale { item.answer.resume(returning: .busy) }
-            let verdicts = await commit(shard, fresh.map(\.work))
+            let verdicts = await commit(shard, fresh.map(\.work), Attempt(giveUpAt: begun + Self.patience))
             for (item, verdict) in zip(fresh, verdicts) { item.answer.resume(returning: verdict) }
             queue.giveBack(shard)
             observer.batch("accept", fresh.count, .now - begun)
@@ -50,21 +50,19 @@ package final class Accept {
     }
 
     /// One verdict for each piece of work. A batch that the database refuses is tried member by member, so that one poison order hurts only itself.
-    private func commit(_ shard: Int16, _ work: [Work]) async -> [Verdict] {
+    private func commit(_ shard: Int16, _ work: [Work], _ begun: Attempt) async -> [Verdict] {
         if work.isEmpty { return [] }
-        let giveUpAt = ContinuousClock.now + Self.patience
-        var isOpen = false
+        var attempt = begun
         while true {
             do {
-                return try leg(shard, work)
+                return try leg(shard, work, &attempt)
             } catch {
                 observer.trouble("accept", error.description)
-                isOpen = isOpen || error.isOutcomeUnknown
-                guard error.isTransient || error.isOutcomeUnknown else { return await singly(shard, work) }
+                guard error.isTransient || error.isOutcomeUnknown else { return await singly(shard, work, attempt) }
                 database.drop()
                 // A commit whose answer was lost is looked up again under the shard's lock: the same leg, which then finds the keys used.
-                guard ContinuousClock.now < giveUpAt, await pause() else {
-                    return work.map { _ in isOpen ? .outcomeUnknown : .busy }
+                guard ContinuousClock.now < attempt.giveUpAt, await pause() else {
+                    return work.map { _ in attempt.isOpen ? .outcomeUnknown : .busy }
                 }
             }
         }
@@ -75,14 +73,14 @@ package final class Accept {
         (try? await Task.sleep(for: .milliseconds(100))) != nil
     }
 
-    private func singly(_ shard: Int16, _ work: [Work]) async -> [Verdict] {
-        guard work.count > 1 else { return [.failed] }
+    private func singly(_ shard: Int16, _ work: [Work], _ attempt: Attempt) async -> [Verdict] {
+        guard work.count > 1 else { return [attempt.isOpen ? .outcomeUnknown : .failed] }
         var verdicts: [Verdict] = []
-        for member in work { verdicts += await commit(shard, [member]) }
+        for member in work { verdicts += await commit(shard, [member], attempt) }
         return verdicts
     }
 
-    private func leg(_ shard: Int16, _ work: [Work]) throws(PostgresError) -> [Verdict] {
+    private func leg(_ shard: Int16, _ work: [Work], _ attempt: inout Attempt) throws(PostgresError) -> [Verdict] {
         let wanted = Wanted(work)
         let reads = try database.beginAccept(
             shard: shard,
@@ -93,18 +91,26 @@ package final class Accept {
             credentials: Array(wanted.credentials),
             orders: Array(wanted.orders)
         )
+        var decision = Decision(reads: reads, market: market, rules: rules, now: now())
+        for piece in work { decision.decide(piece) }
         do {
-            var decision = Decision(reads: reads, market: market, rules: rules, now: now())
-            for piece in work { decision.decide(piece) }
             try database.commit(decision.changes, sent: { observer.step(.acceptClaimed) })
-            observer.step(.acceptCommitted)
-            if decision.changes.eventCount > 0 { observer.committed() }
-            return decision.verdicts
         } catch {
+            // From here on a COMMIT may have arrived; what broke before was surely rolled back.
+            attempt.isOpen = attempt.isOpen || error.isOutcomeUnknown
             database.rollback()
             throw error
         }
+        observer.step(.acceptCommitted)
+        if decision.changes.eventCount > 0 { observer.committed() }
+        return decision.verdicts
     }
+}
+
+/// How long a lane goes on with a batch, members tried alone included, and whether an earlier try may have been committed.
+private struct Attempt {
+    let giveUpAt: ContinuousClock.Instant
+    var isOpen = false
 }
 
 /// What a batch needs to have read, each thing once.

@@ -46,8 +46,10 @@ struct Decision {
         guard let credential, credential != .pendingPairing else { return .refused(.credentialUnknown) }
         if let first = keys[id] { return again(submission, first) }
         if credential == .invalidated { return .refused(.credentialInvalidated) }
-        if let refusal = refusalOfTime(submission) ?? refusalOfMarket(submission) { return .refused(refusal) }
-        guard let quote = market.listing(of: submission.terms.symbol)?.quote else { return .refused(.unknownSymbol(submission.terms.symbol)) }
+        // Looked up once: what was found fresh is what is traded on.
+        let listing = market.listing(of: submission.terms.symbol)
+        if let refusal = refusalOfTime(submission) ?? refusalOfMarket(submission, listing) { return .refused(refusal) }
+        guard let quote = listing?.quote else { preconditionFailure("A symbol without a quote is refused as stale.") }
         if let refusal = rules.limits.refusal(of: submission.terms, bid: quote.bid, ask: quote.ask) { return burn(submission, refusal) }
         return hold(submission, ask: quote.ask)
     }
@@ -57,7 +59,13 @@ struct Decision {
         if first.outcome == .fenced { return .refused(.keyFenced) }
         guard first.fingerprint == submission.fingerprint else { return .refused(.keyReused(firstOrder: first.orderID)) }
         changes.replays += 1
-        return .replayed(first)
+        return .replayed(asItStands(first))
+    }
+
+    /// The record with its order's status after what this batch did to it.
+    private func asItStands(_ record: KeyRecord) -> KeyRecord {
+        guard let order = record.orderID.flatMap({ orders[$0] }) else { return record }
+        return record.standing(order.status)
     }
 
     private func refusalOfTime(_ submission: Submission) -> Refusal? {
@@ -69,7 +77,7 @@ struct Decision {
         return nil
     }
 
-    private func refusalOfMarket(_ submission: Submission) -> Refusal? {
+    private func refusalOfMarket(_ submission: Submission, _ listing: Listing?) -> Refusal? {
         let symbol = submission.terms.symbol
         for scope in Halt.Scope.allCases {
             if let halt = reads.halts.first(where: { $0.scope == scope && $0.covers(account: submission.account, symbol: symbol) }) {
@@ -77,7 +85,7 @@ struct Decision {
             }
         }
         if !reads.venueIsUp { return .venueUnavailable }
-        guard let listing = market.listing(of: symbol) else { return .unknownSymbol(symbol) }
+        guard let listing else { return .unknownSymbol(symbol) }
         return rules.freshness.refusal(of: listing, reference: submission.quoteReference, at: now)
     }
 
@@ -165,7 +173,7 @@ struct Decision {
     private mutating func fence(_ id: KeyID) -> Verdict {
         if let used = keys[id] {
             changes.replays += 1
-            return .key(used)
+            return .key(asItStands(used))
         }
         let record = KeyRecord(
             id: id,

@@ -10,6 +10,8 @@ package final class Settle {
     static let batchCap = 256
     /// How long to wait for a signal before looking anyway: busy to idle.
     static let pollInterval: Duration = .milliseconds(50)
+    /// How long to leave a database alone that just failed.
+    static let troublePause: Duration = .milliseconds(200)
 
     private let database: Database
     private let rules: DeskRules
@@ -37,43 +39,62 @@ package final class Settle {
         while !Task.isCancelled {
             do {
                 let shards = try database.shardsToSettle()
-                for shard in shards { try settle(shard) }
-                if shards.isEmpty { await signal.wait(upTo: Self.pollInterval) }
+                // A shard that cannot go on now does not keep the others waiting.
+                var failure: PostgresError?
+                for shard in shards {
+                    do {
+                        try settle(shard)
+                    } catch {
+                        observer.trouble("settle", error.description)
+                        database.drop()
+                        failure = error
+                    }
+                }
+                if shards.isEmpty || failure != nil { await signal.wait(upTo: failure == nil ? Self.pollInterval : Self.troublePause) }
             } catch {
                 observer.trouble("settle", error.description)
                 database.drop()
-                await signal.wait(upTo: .milliseconds(200))
+                await signal.wait(upTo: Self.troublePause)
             }
         }
         database.drop()
     }
 
-    /// Settles everything that waits in a shard's inbox now. A batch that the database refuses is settled report by report; one that is refused
-    /// even alone is parked, so that those behind it still settle.
+    /// A report that the database refuses, and why.
+    private struct Poison {
+        let inboxID: Int64
+        let why: String
+    }
+
+    /// Settles everything that waits in a shard's inbox now. A batch that holds something that the database refuses is settled report by report; one
+    /// that is refused even alone is parked, so that those behind it still settle. Any other failure is no report's fault: thrown, tried again later.
     package func settle(_ shard: Int16) throws(PostgresError) {
         var cap = Self.batchCap
-        var refusal: String?
+        var poison: Poison?
         while true {
+            var first: Int64?
             do {
-                let settled = try leg(shard, limit: cap, parking: refusal)
-                refusal = nil
+                let settled = try leg(shard, limit: cap, parking: poison, first: &first)
+                poison = nil
                 if settled < cap { return }
             } catch {
-                if error.isTransient { throw error }
+                guard error.refusesData, poison == nil, let first else { throw error }
                 observer.trouble("settle", error.description)
-                guard refusal == nil else { throw error }
-                refusal = cap == 1 ? error.message : nil
+                poison = cap == 1 ? Poison(inboxID: first, why: error.message) : nil
                 cap = 1
             }
         }
     }
 
     /// One transaction. Returns how many reports it settled.
-    private func leg(_ shard: Int16, limit: Int, parking refusal: String?) throws(PostgresError) -> Int {
+    ///
+    /// - Parameter first: the first report that it read, also where it fails afterwards.
+    private func leg(_ shard: Int16, limit: Int, parking poison: Poison?, first: inout Int64?) throws(PostgresError) -> Int {
         let begun = ContinuousClock.now
         do {
             let (lock, reports) = try database.beginSettle(shard: shard, limit: limit)
             guard let last = reports.last else { return 0 }
+            first = reports.first?.inboxID
             let (reads, booked) = try database.readForSettle(
                 lock,
                 orders: Array(Set(reports.compactMap { $0.report.orderID.flatMap(OrderID.init) })),
@@ -82,7 +103,8 @@ package final class Settle {
             )
             var settlement = Settlement(reads: reads, booked: booked, venue: rules.venue, now: now())
             for report in reports {
-                if let refusal { settlement.park(report, why: refusal) } else { settlement.settle(report) }
+                // By its id: another router may have settled it meanwhile, and the next report is innocent.
+                if let poison, poison.inboxID == report.inboxID { settlement.giveUp(report, why: poison.why) } else { settlement.settle(report) }
             }
             settlement.changes.settledInbox = last.inboxID
             observer.step(.settleDecided)
@@ -103,5 +125,14 @@ extension VenueReport {
     var executionKey: ExecutionKey? {
         guard let tradeDate, let execID else { return nil }
         return ExecutionKey(tradeDate: tradeDate, execID: execID)
+    }
+}
+
+extension PostgresError {
+    /// True where the data itself was refused: a value (SQLSTATE class 22), a constraint (23) or a size (54). A commit that is not durable, a server
+    /// that fails or a table that is missing says nothing about a report.
+    fileprivate var refusesData: Bool {
+        guard code == .server, let sqlState else { return false }
+        return ["22", "23", "54"].contains(sqlState.prefix(2))
     }
 }

@@ -32,8 +32,18 @@ struct Settlement {
         }
     }
 
-    /// Keeps a report that cannot be booked. Never dropped, always alarmed; its order, if it has one, is UNKNOWN from then on.
-    mutating func park(_ item: InboxReport, why: String) {
+    /// Gives up on a report that the database refuses even alone: parked, its order UNKNOWN.
+    mutating func giveUp(_ item: InboxReport, why: String) {
+        if var order = item.report.orderID.flatMap(OrderID.init).flatMap({ orders[$0] }),
+            case .changed(let type, _) = order.apply(.doubted(reason: "report_not_booked"), balances: &changes.balances, at: now)
+        {
+            keep(order, type)
+        }
+        park(item, why: why)
+    }
+
+    /// Keeps a report that cannot be booked. Never dropped, always alarmed.
+    private mutating func park(_ item: InboxReport, why: String) {
         changes.park(inboxID: item.inboxID, why: why)
         raise(Alarm(.parked, why), order: item.report.orderID.flatMap(OrderID.init).flatMap { orders[$0] }, id: item.report.orderID)
     }

@@ -10,6 +10,8 @@ package final class Sweep {
     package struct Times: Sendable {
         /// Between two looks.
         package var interval: Duration = .milliseconds(500)
+        /// Between two looks for rows past their keeping: they have lain there for days.
+        package var deleteInterval: Duration = .seconds(10)
         /// How long a venue may stay silent about a routed order, ms.
         package var silence: Int64 = 10_000
         /// Event ids can be resumed this long, ms (design section 4.4: 7 days).
@@ -23,6 +25,8 @@ package final class Sweep {
     /// Orders changed per transaction, and rows deleted per statement: short transactions.
     static let portion = 256
     static let deletePortion = 2_000
+    /// Portions in a row before orders are looked at again.
+    static let deletePortions = 20
 
     private let database: Database
     private let times: Times
@@ -38,10 +42,14 @@ package final class Sweep {
 
     /// Runs on a thread of its own until cancelled.
     package func run() async throws {
+        var deleteDue = ContinuousClock.now
         while !Task.isCancelled {
             do {
                 try sweep()
-                try delete()
+                if ContinuousClock.now >= deleteDue {
+                    deleteDue = .now + times.deleteInterval
+                    try delete()
+                }
             } catch {
                 observer.trouble("sweep", error.description)
                 database.drop()
@@ -86,6 +94,14 @@ package final class Sweep {
     }
 
     private func delete() throws(PostgresError) {
-        _ = try database.deletePast(before: now() - times.messagesKept, eventsBefore: now() - times.eventsKept, limit: Self.deletePortion)
+        for _ in 0..<Self.deletePortions {
+            let now = now()
+            let deleted = try database.deletePast(
+                before: now - times.messagesKept,
+                eventsBefore: now - times.eventsKept,
+                limit: Self.deletePortion
+            )
+            if deleted < Self.deletePortion { return }
+        }
     }
 }

@@ -18,7 +18,9 @@ struct Command: Sendable {
         let use: Use
         let meaning: String
 
-        init(_ name: String, _ placeholder: String = "", _ use: Use, _ meaning: String) {
+        init(_ name: String, _ use: Use, _ meaning: String) { self.init(name, "", use, meaning) }
+
+        init(_ name: String, _ placeholder: String, _ use: Use, _ meaning: String) {
             self.name = name
             self.placeholder = placeholder
             self.use = use
@@ -105,6 +107,14 @@ struct Arguments: Sendable {
         if let missing = command.operands.dropFirst(operands.count).first(where: \.isRequired) {
             throw UsageError("<\(missing.placeholder)> is missing. \(missing.meaning) See order-router \(command.name) --help.")
         }
+    }
+
+    /// The same words in another environment.
+    init(_ other: Arguments, environment: [String: String]) {
+        operands = other.operands
+        values = other.values
+        settings = other.settings
+        self.environment = environment
     }
 
     private mutating func take(_ word: String, _ rest: inout ArraySlice<String>, of command: Command) throws(UsageError) {

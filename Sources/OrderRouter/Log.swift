@@ -69,14 +69,19 @@ struct Log: Sendable {
         return text + "\""
     }
 
-    static func writeToStandardError(_ line: String) {
-        let bytes = Array(line.utf8)
+    static func writeToStandardError(_ line: String) { write(line, to: 2) }
+
+    fileprivate static func write(_ text: String, to descriptor: Int32) {
+        let bytes = Array(text.utf8)
         var start = 0
         while start < bytes.count {
-            let count = unsafe bytes[start...].withUnsafeBytes { unsafe Glibc.write(2, $0.baseAddress, $0.count) }
-            // Whoever read the log has gone: there is nobody left to tell.
+            let count = unsafe bytes[start...].withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            // Whoever read it has gone: there is nobody left to tell.
             if count < 0 && errno != EINTR { return }
             if count > 0 { start += count }
         }
     }
 }
+
+/// Writes a command's answer to the standard output, at once also where that is a file or a pipe: whoever waits for the line must see it.
+func say(_ text: String, terminator: String = "\n") { Log.write(text + terminator, to: 1) }

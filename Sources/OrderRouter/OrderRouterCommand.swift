@@ -9,7 +9,7 @@ import Postgres
 @main
 enum OrderRouterCommand {
     static let all: [Command] = [
-        .serve, .migrate, .verifyLedger, .accountCreate, .accountShow, .credentialEnrol, .credentialList, .credentialInvalidate,
+        .serve, .migrate, .demo, .simulate, .verifyLedger, .accountCreate, .accountShow, .credentialEnrol, .credentialList, .credentialInvalidate,
         .tokenIssue, .sign, .halt, .resume, .halts, .resetSession,
     ]
 
@@ -45,18 +45,18 @@ enum OrderRouterCommand {
         }
         if ["--help", "-h", "help"].contains(words[0]) {
             let topic = Array(words.dropFirst())
-            print(try topic.isEmpty ? Help.overview(all) : find(topic).map { Help.text($0.command) } ?? Help.group(topic, all))
+            say(try topic.isEmpty ? Help.overview(all) : find(topic).map { Help.text($0.command) } ?? Help.group(topic, all))
             return .ok
         }
         guard let (command, rest) = try find(words) else {
             // `order-router account`, or `order-router account --help`.
             let wantsHelp = words.contains { $0 == "--help" || $0 == "-h" }
             let help = try Help.group(words.filter { !$0.hasPrefix("-") }, all)
-            if wantsHelp { print(help) } else { complain("the command is not complete.\n\n" + help) }
+            if wantsHelp { say(help) } else { complain("the command is not complete.\n\n" + help) }
             return wantsHelp ? .ok : .usage
         }
         if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
-            print(Help.text(command))
+            say(Help.text(command))
             return .ok
         }
         return try await command.run(Arguments(rest, of: command))

@@ -48,7 +48,7 @@ struct Serve: Sendable {
     ///
     /// - Parameters:
     ///   - ended: the signal to end.
-    ///   - ready: called once, with the port in use, when clients are served and the venue's session is up.
+    ///   - ready: called once, with the port in use, when clients are served, the venue's session is up and quotes have come.
     func run(until ended: EndingSignal, ready: @escaping @Sendable (_ port: UInt16) throws -> Void) async throws {
         let database = PostgresOptions(url: configuration.databaseURL)
         let migrator = try Migrator(directory: Migrations.folder(configuration.migrations))
@@ -80,7 +80,7 @@ struct Serve: Sendable {
             group.addTask { try await keys.run() }
             group.addTask { try await listener.run() }
             group.addTask {
-                try await waitForVenue(readers)
+                try await waitForVenue(readers, board)
                 try ready(listener.port)
             }
             group.addTask {
@@ -134,9 +134,9 @@ struct Serve: Sendable {
         }
     }
 
-    private func waitForVenue(_ readers: Readers) async throws {
+    private func waitForVenue(_ readers: Readers, _ board: QuoteBoard) async throws {
         let session = configuration.deskRules.venueSession
-        while try await !readers.read({ try $0.venueIsUp(session) }) { try await Task.sleep(for: .milliseconds(50)) }
+        while try await !readers.read({ try $0.venueIsUp(session) }) || board.ages.symbols == 0 { try await Task.sleep(for: .milliseconds(50)) }
     }
 }
 
@@ -181,16 +181,8 @@ extension Serve {
     }
 
     private func feed(_ board: QuoteBoard) -> QuoteFeed {
-        let peer = configuration.quotes
-        return QuoteFeed(
-            settings: FeedSettings(
-                host: peer.endpoint.host,
-                port: peer.endpoint.port,
-                senderCompID: peer.senderCompID,
-                targetCompID: peer.targetCompID,
-                heartbeatSeconds: configuration.heartbeatSeconds,
-                symbols: configuration.symbols
-            ),
+        QuoteFeed(
+            settings: configuration.feedSettings,
             board: board,
             clock: .system,
             random: { Double.random(in: 0..<1) },
@@ -209,7 +201,6 @@ extension Serve {
     ) -> API {
         let book = CredentialBook(database: database, trouble: trouble("credentials"))
         let session = configuration.deskRules.venueSession
-        func limits(_ rate: Configuration.Rate) -> RateLimits { RateLimits(RateLimit(perSecond: rate.perSecond, burst: rate.burst)) }
         return API(
             tokens: TokenVerifier(settings: .init(issuer: configuration.issuer, audience: configuration.audience), source: keys),
             credentials: book,
@@ -219,8 +210,8 @@ extension Serve {
             streams: streams,
             quotes: board,
             freshness: configuration.freshness,
-            accountLimits: limits(configuration.accountRate),
-            addressLimits: limits(configuration.addressRate),
+            accountLimits: RateLimits(configuration.accountRate),
+            addressLimits: RateLimits(configuration.addressRate),
             metrics: metrics,
             readiness: {
                 do {

@@ -143,13 +143,34 @@ extension Database {
     /// Deletes what is past its keeping, in a bounded portion. Returns how many rows went.
     package func deletePast(before: Int64, eventsBefore: Int64, limit: Int) throws(PostgresError) -> Int {
         var deleted = 0
-        for (statement, time) in [(SQL.deleteOldEvents, eventsBefore), (SQL.deleteOldInbox, before), (SQL.deleteOldSent, before)] {
+        for shard in 0..<AccountID.shardCount { deleted += try deleteEvents(of: shard, before: eventsBefore, limit: limit) }
+        for statement in [SQL.deleteOldInbox, SQL.deleteOldSent] {
             deleted += try run(statement) {
-                $0.append(time)
+                $0.append(before)
                 $0.append(Int64(limit))
             }.affected
         }
         return deleted
+    }
+
+    /// Under the shard's lock: the accounts' oldest event moves on, and so does nothing else of them meanwhile.
+    private func deleteEvents(of shard: Int16, before: Int64, limit: Int) throws(PostgresError) -> Int {
+        do {
+            let rows = try connection().pipeline { pipeline in
+                pipeline.add(.begin)
+                pipeline.lock(shard)
+                pipeline.add(SQL.deleteOldEvents) {
+                    $0.append(shard)
+                    $0.append(before)
+                    $0.append(Int64(limit))
+                }
+                pipeline.add(.commit)
+            }
+            return Int(rows[2].int64(0, 0))
+        } catch {
+            rollback()
+            throw error
+        }
     }
 }
 

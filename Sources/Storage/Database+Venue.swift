@@ -66,8 +66,13 @@ package struct OutboxRow: Sendable {
 package struct SendReads: Sendable {
     package let orders: OrderReads
     package let rows: [OutboxRow]
-    /// As they stand under the lock: what they cover gets no number any more.
+    /// In force while the shard is locked: nothing is newly numbered under them (design section 6).
     package let halts: [Halt]
+
+    /// True for an order that waits for its number under a halt.
+    package func isHalted(_ order: OrderState) -> Bool {
+        order.status == .accepted && halts.contains { $0.covers(account: order.account, symbol: order.terms.symbol) }
+    }
 }
 
 extension Database {
@@ -150,20 +155,20 @@ extension Database {
         values.append(first)
         values.append(reports.map(\.number))
         values.append(reports.map(\.report.kind.rawValue))
-        values.append(reports.map(\.report.orderID))
-        values.append(reports.map(\.report.cancelID))
-        values.append(reports.map(\.report.execID))
-        values.append(reports.map(\.report.tradeDate))
-        values.append(reports.map(\.report.execType))
-        values.append(reports.map(\.report.orderStatus))
+        values.append(reports.map { $0.report.orderID?.storable })
+        values.append(reports.map { $0.report.cancelID?.storable })
+        values.append(reports.map { $0.report.execID?.storable })
+        values.append(reports.map { $0.report.tradeDate?.storable })
+        values.append(reports.map { $0.report.execType?.storable })
+        values.append(reports.map { $0.report.orderStatus?.storable })
         values.append(reports.map(\.report.lastQuantity))
         values.append(reports.map(\.report.lastPrice?.units))
         values.append(reports.map(\.report.cumulativeQuantity))
         values.append(reports.map(\.report.orderQuantity))
         values.append(reports.map(\.report.rejectReason))
-        values.append(reports.map(\.report.symbol))
-        values.append(reports.map(\.report.side))
-        values.append(reports.map(\.report.text))
+        values.append(reports.map { $0.report.symbol?.storable })
+        values.append(reports.map { $0.report.side?.storable })
+        values.append(reports.map { $0.report.text?.storable })
         values.append(reports.map(\.refusedNumber))
         values.append(reports.map(\.message))
         return values
@@ -325,4 +330,10 @@ extension Pipeline {
             for value in [epoch, generation, nextOut, nextIn, Int64(received)] { $0.append(value) }
         }
     }
+}
+
+extension String {
+    /// PostgreSQL's text holds every character but NUL, which a venue can send: marked, so that the report is received all the same. The message
+    /// itself is kept as bytes.
+    fileprivate var storable: String { contains("\0") ? replacing("\0", with: "\u{FFFD}") : self }
 }

@@ -5,15 +5,19 @@ import Trading
 ///
 /// Owned by one dedicated thread; its calls block that thread (never Swift's pool) until the server has answered or the deadline has passed.
 package final class Database {
-    private let options: PostgresOptions
+    private var options: PostgresOptions
     private var current: PostgresConnection?
-    private var hostsTried = 0
 
-    /// - Parameter options: every host of its connection string is tried in turn after a failure (multi-host strings rotate).
+    /// - Parameter options: every host of its connection string is tried in turn; after a failure the next connection begins behind the host that failed.
     package init(_ options: PostgresOptions) {
         var options = options
-        // Batches of every size share one plan by index: an empty, analysed table must not get a sequential scan that stays.
+        // Batches of every size share one plan by index. A table that was empty when it was analysed looks free to read whole, and that plan would
+        // stay while the table grows: only what has no index is scanned. Such a scan then looks dear enough to be compiled, which takes longer.
         options.settings["plan_cache_mode"] = "force_generic_plan"
+        options.settings["enable_seqscan"] = "off"
+        options.settings["jit"] = "off"
+        // Each statement sees what was committed when it begins: what is read behind the shard's lock must not be older than the lock.
+        options.settings["default_transaction_isolation"] = "read committed"
         // A router that dies while it holds a shard must not keep it: the server ends a transaction that stands idle this long.
         options.settings["idle_in_transaction_session_timeout"] = "10s"
         self.options = options
@@ -23,21 +27,24 @@ package final class Database {
     package func connection() throws(PostgresError) -> PostgresConnection {
         if let current, current.isUsable { return current }
         drop()
+        let opened = try PostgresConnection(options)
+        current = opened
         do {
-            let opened = try PostgresConnection(hostsTried == 0 ? options : options.rotated(past: hostsTried - 1))
             try opened.prepare(SQL.all)
-            current = opened
-            return opened
         } catch {
-            hostsTried += 1
+            drop()
             throw error
         }
+        return opened
     }
 
     /// Closes the connection: the next call opens another. The server rolls back what was not committed.
     package func drop() {
-        current?.close()
-        current = nil
+        guard let current else { return }
+        // A host that hangs may still accept connections: it is the last to be tried again.
+        options = options.rotated(past: current.hostIndex)
+        current.close()
+        self.current = nil
     }
 
     /// Ends a transaction that will not be committed. A connection that cannot even do that is dropped.

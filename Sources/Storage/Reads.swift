@@ -8,14 +8,18 @@ package struct ShardLock: Sendable {
     package let nextJournal: Int64
     package let sentLog: Int64
     package let settledInbox: Int64
+}
 
+extension ShardLock {
     init(shard: Int16, _ rows: Rows) {
         precondition(rows.count == 1, "Shard \(shard) has its row.")
-        self.shard = shard
-        nextLog = rows.int64(0, 0)
-        nextJournal = rows.int64(0, 1)
-        sentLog = rows.int64(0, 2)
-        settledInbox = rows.int64(0, 3)
+        self.init(
+            shard: shard,
+            nextLog: rows.int64(0, 0),
+            nextJournal: rows.int64(0, 1),
+            sentLog: rows.int64(0, 2),
+            settledInbox: rows.int64(0, 3)
+        )
     }
 }
 
@@ -70,6 +74,22 @@ package struct KeyRecord: Sendable {
         self.answer = answer
         self.statusNow = statusNow
         self.createdAt = createdAt
+    }
+}
+
+extension KeyRecord {
+    /// The same record, with where its order stands now.
+    package func standing(_ status: OrderStatus) -> KeyRecord {
+        KeyRecord(
+            id: id,
+            outcome: outcome,
+            fingerprint: fingerprint,
+            orderID: orderID,
+            httpStatus: httpStatus,
+            answer: answer,
+            statusNow: status,
+            createdAt: createdAt
+        )
     }
 }
 

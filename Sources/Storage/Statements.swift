@@ -60,6 +60,7 @@ package enum SQL {
     static let readSilentOrders = Statement("read_silent_orders")
     static let readUnknownOrders = Statement("read_unknown_orders")
     static let readVenueUp = Statement("read_venue_up")
+    static let readWholeTables = Statement("read_whole_tables")
     static let releaseLease = Statement("release_lease")
     static let resetSession = Statement("reset_session")
     static let setLoggedOn = Statement("set_logged_on")
@@ -74,11 +75,13 @@ package enum SQL {
     static let verifyHolds = Statement("verify_holds")
     static let verifyJournals = Statement("verify_journals")
     static let verifyKeys = Statement("verify_keys")
+    static let verifyLog = Statement("verify_log")
     static let verifyOrderEntries = Statement("verify_order_entries")
     static let verifyOrderHolds = Statement("verify_order_holds")
     static let verifySigns = Statement("verify_signs")
     static let verifyVenueOrders = Statement("verify_venue_orders")
 
+    /// All of them but BEGIN, COMMIT and ROLLBACK, which a connection prepares by itself.
     package static let all: [Statement] = [
         accountOfCredential, advanceEvents, advanceSession, advanceShard, beginVerify, changeBalances,
         changeCredential, clearChallenge, deleteHalt, deleteOldEvents, deleteOldInbox, deleteOldSent, insertAccount,
@@ -86,10 +89,10 @@ package enum SQL {
         insertLog, insertOperatorAudit, insertOrders, insertSent, listOrders, lockAllShards, lockSession, lockShard,
         noteAsked, openBalances, orderByID, parkReports, raiseAlarms, readAccounts, readAllBalances, readBacklog,
         readBalances, readCredentialStates, readCredentials, readEventBounds, readEvents, readExecutions, readHalts,
-        readInbox, readKey, readKeys, readLogEnds, readOrdersAtVenue, readOrdersByID, readOutbox, readOverdueOrders, readSent,
-        readShardsToSend, readShardsToSettle, readShardsToSweep, readSilentOrders, readUnknownOrders, readVenueUp,
-        releaseLease, resetSession, setLoggedOn, takeLease, updateOrders, verifyAlarms, verifyBalances, verifyCounters,
-        verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals, verifyKeys, verifyOrderEntries,
-        verifyOrderHolds, verifySigns, verifyVenueOrders,
+        readInbox, readKey, readKeys, readLogEnds, readOrdersAtVenue, readOrdersByID, readOutbox, readOverdueOrders,
+        readSent, readShardsToSend, readShardsToSettle, readShardsToSweep, readSilentOrders, readUnknownOrders,
+        readVenueUp, readWholeTables, releaseLease, resetSession, setLoggedOn, takeLease, updateOrders, verifyAlarms,
+        verifyBalances, verifyCounters, verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals,
+        verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,
     ]
 }

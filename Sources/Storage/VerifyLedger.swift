@@ -37,6 +37,7 @@ extension Database {
             proves: "Each order went to the venue as one new order at most, under its own ClOrdID, and did if it says so."
         ),
         Check(statement: SQL.verifyEvents, proves: "The events of each account are numbered without gaps up to its last one."),
+        Check(statement: SQL.verifyLog, proves: "The log of each shard has each account's events in their order."),
         Check(statement: SQL.verifyCounters, proves: "Shards and sessions have counted past every row that they numbered."),
     ]
 
@@ -50,6 +51,7 @@ extension Database {
         let connection = try connection()
         do {
             try connection.run(SQL.beginVerify)
+            try connection.run(SQL.readWholeTables)
             var results: [CheckResult] = []
             for check in Self.checks {
                 var values = Parameters()

@@ -88,7 +88,8 @@ extension OrderState {
     private mutating func note(_ event: OrderEvent, becoming next: OrderStatus) {
         switch event {
         case .cancelRequested:
-            cancels += 1
+            // Past the last number the venue sees one again and refuses it.
+            cancels = cancels == .max ? .max : cancels + 1
             cancelPending = true
         case .cancelRejected(let why):
             cancelPending = false

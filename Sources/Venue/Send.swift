@@ -36,16 +36,18 @@ extension VenueSession {
             var kept: [SentMessage] = []
             for row in reads.rows {
                 changes.sentLog = row.position
-                guard row.type.asksTheVenue, var order = orders[row.orderID], let message = order.message(for: row.type, at: wall) else { continue }
-                if row.type == .accepted, reads.halts.contains(where: { $0.covers(account: order.account, symbol: order.terms.symbol) }) {
-                    // After a halt nothing is numbered any more; an order that waits for the end of a halt would meet another market.
-                    if case .changed(let type, _) = order.apply(.cancelled(reason: "trading_halted"), balances: &changes.balances, at: wall) {
-                        orders[order.id] = order
-                        changes.update(order)
-                        changes.tell(type, of: order)
+                guard row.type.asksTheVenue, var order = orders[row.orderID] else { continue }
+                if row.type == .accepted, reads.isHalted(order) {
+                    // Halted before it had a number: it never gets one, and its hold is free.
+                    guard case .changed(let type, _) = order.apply(.cancelled(reason: "halted"), balances: &changes.balances, at: wall) else {
+                        continue
                     }
+                    orders[order.id] = order
+                    changes.update(order)
+                    changes.tell(type, of: order)
                     continue
                 }
+                guard let message = order.message(for: row.type, at: wall) else { continue }
                 let numbered = session.send(message, at: wall)
                 outgoing.append(numbered)
                 kept.append(

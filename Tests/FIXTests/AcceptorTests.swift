@@ -121,6 +121,23 @@ private final class NumbersStore: SessionStore {
         }
     }
 
+    @Test func `does not run before it has started`() async {
+        let acceptor = Acceptor(Acceptor.Configuration(), report: { _ in }, open: { _ in nil })
+        let failure = await #expect(throws: FIXError.self) { try await acceptor.run() }
+        #expect(failure?.code == .listenFailed)
+    }
+
+    @Test func `says when its port is taken or its host is nobody`() throws {
+        let first = Acceptor(Acceptor.Configuration(), report: { _ in }, open: { _ in nil })
+        var configuration = Acceptor.Configuration()
+        configuration.port = try first.start()
+        let taken = #expect(throws: FIXError.self) { try Acceptor(configuration, report: { _ in }, open: { _ in nil }).start() }
+        #expect(taken?.code == .listenFailed)
+        configuration.host = "256.256.256.256"
+        let nobody = #expect(throws: FIXError.self) { try Acceptor(configuration, report: { _ in }, open: { _ in nil }).start() }
+        #expect(nobody?.code == .addressNotFound)
+    }
+
     @Test func `logs everybody out when it stops, and frees its port`() async throws {
         let bound = Mutex<UInt16>(0)
         try await serve { port in

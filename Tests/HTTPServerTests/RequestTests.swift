@@ -57,6 +57,18 @@ import Testing
         #expect(try await Self.ask("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n").text == "OPTIONS * [] ")
     }
 
+    @Test func `that would upgrade is answered in HTTP/1.1`() async throws {
+        let texts = try await withServer { server in
+            try await blocking {
+                let client = try RawClient(server)
+                let upgrade = "Host: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nContent-Length: 2\r\n\r\nhi"
+                try client.send("POST /1 HTTP/1.1\r\n\(upgrade)POST /2 HTTP/1.1\r\n\(upgrade)")
+                return [try client.readAnswer().text, try client.readAnswer().text]
+            }
+        }
+        #expect(texts == ["POST /1 [] hi", "POST /2 [] hi"])
+    }
+
     @Test func `may follow an empty line`() async throws {
         #expect(try await Self.ask("\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n").status == 200)
     }

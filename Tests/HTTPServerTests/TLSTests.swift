@@ -33,8 +33,12 @@ func execute(_ program: String, _ arguments: [String], input: String = "") async
         process.standardError = output
         process.standardInput = stdin
         try process.run()
-        try stdin.fileHandleForWriting.write(contentsOf: Array(input.utf8))
-        try stdin.fileHandleForWriting.close()
+        // The program's output is read at the same time, or both could wait for each other.
+        let writing = Thread {
+            try? stdin.fileHandleForWriting.write(contentsOf: Array(input.utf8))
+            try? stdin.fileHandleForWriting.close()
+        }
+        writing.start()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         return (process.terminationStatus, text)
@@ -104,6 +108,33 @@ func execute(_ program: String, _ arguments: [String], input: String = "") async
                         input: "GET /x HTTP/1.0\r\n\r\n"
                     )
                     #expect(result.text.contains("GET /x []") == isSpoken, "\(result.text)")
+                }
+            )
+        }
+    }
+
+    @Test func `more pipelined requests than are read ahead are all answered`() async throws {
+        let handler = Answering { request in
+            await Task.yield()
+            return await Answering.echo.respond(to: request)
+        }
+        try await withCertificate { files in
+            try await withServer(
+                handler,
+                configure: {
+                    $0.tls = files
+                    $0.maximumReadAheadBytes = 4096
+                },
+                { server in
+                    let many = (0..<3000).map { "GET /\($0) HTTP/1.1\r\nHost: localhost\r\n\r\n" }.joined()
+                    let result = try await execute(
+                        "/usr/bin/openssl",
+                        ["s_client", "-quiet", "-ign_eof", "-connect", "127.0.0.1:\(server.port)"],
+                        input: many + "GET /end HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+                    )
+                    #expect(result.text.contains("GET /2999 [] "))
+                    #expect(result.text.contains("GET /end [] "))
+                    #expect(server.counters.requests == 3001)
                 }
             )
         }

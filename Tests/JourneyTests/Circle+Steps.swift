@@ -1,6 +1,7 @@
 import ExchangeSimulator
 import FIX
 import Foundation
+import JourneySupport
 import OrderDesk
 import Postgres
 import Storage
@@ -64,10 +65,7 @@ extension Circle {
 
     /// The first column of a query, as text.
     func texts(_ sql: String) async throws -> [String] {
-        try await readers.read { database in
-            let rows = try database.connection().query(sql)
-            return (0..<rows.count).map { rows.text($0, 0) }
-        }
+        try await readers.texts(sql)
     }
 
     /// Looks again and again until what is awaited is so; that it never is, is a failure.
@@ -108,47 +106,5 @@ extension Circle {
         let venue = venue
         try await until("\(clOrdID) at the venue") { venue.receipts.contains { $0.clOrdID == clOrdID } }
         return try #require(venue.receipts.first { $0.clOrdID == clOrdID }).number
-    }
-}
-
-/// The deadline guards alone: what is awaited comes within moments, on a busy machine within seconds.
-func eventually(_ what: String, within patience: Duration = .seconds(60), _ isSo: @Sendable () async throws -> Bool) async throws {
-    let deadline = ContinuousClock.now + patience
-    while ContinuousClock.now < deadline {
-        if try await isSo() { return }
-        try await Task.sleep(for: .milliseconds(10))
-    }
-    throw TimedOut(what: what)
-}
-
-extension Readers {
-    /// Waits until no order is under way any more: everything has its verdict or rests at the venue.
-    func quiet() async throws {
-        let last = Mutex<[String]>([])
-        do {
-            try await eventually("the end of orders under way") {
-                let under = try await self.read { database in
-                    let rows = try database.connection().query(
-                        """
-                        SELECT order_id || ' ' || status || ' ' || cancel_pending FROM orders WHERE status IN (1, 2, 9) OR cancel_pending
-                        UNION ALL SELECT 'inbox ' || s.shard FROM shards s JOIN inbox i ON i.shard = s.shard AND i.inbox_id > s.settled_inbox
-                        """
-                    )
-                    return (0..<rows.count).map { rows.text($0, 0) }
-                }
-                last.withLock { $0 = under }
-                return under.isEmpty
-            }
-        } catch is TimedOut {
-            throw TimedOut(what: "the end of orders under way: \(last.withLock { $0.prefix(5) })")
-        }
-    }
-
-    /// Every invariant of the ledger, and one order at the venue for each ClOrdID.
-    func verify(_ venue: SimulatedVenue) async throws {
-        let results = try await read { try $0.verifyLedger(limit: 5) }
-        for result in results where !result.holds { Issue.record("\(result.name): \(result.proves) \(result.columns) \(result.offending)") }
-        #expect(results.count > 10)
-        #expect(venue.doubles.isEmpty)
     }
 }

@@ -3,6 +3,7 @@ import ExchangeSimulator
 import FIX
 import Foundation
 import Gateway
+import JourneySupport
 import MarketData
 import OrderDesk
 import Postgres
@@ -286,8 +287,4 @@ final class Circle: Sendable {
             stopPrice: nil
         )
     }
-}
-
-struct TimedOut: Error {
-    let what: String
 }

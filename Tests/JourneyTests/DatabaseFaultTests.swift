@@ -1,4 +1,5 @@
 import Foundation
+import JourneySupport
 import Postgres
 import Storage
 import TestSupport
@@ -13,7 +14,7 @@ extension Faults {
 
         @Test func `that is cut off during the commit of any leg costs no order and doubles none`() async throws {
             let town = try await Town(accounts: 3)
-            let proxy = try PostgresProxy(to: town.databaseURL)
+            let proxy = try PostgresProxy(to: town.database.url)
             defer { proxy.stop() }
             try await town.run { town in
                 let load = Load()
@@ -47,7 +48,7 @@ extension Faults {
             let cluster = try PrivateCluster(at: TestServer.temporaryPath() + "-restart")
             try cluster.stopWhenThisProcessEnds(removingFolder: true)
             try cluster.start()
-            let town = try await Town(accounts: 3, on: cluster)
+            let town = try await Town(accounts: 3, database: TestDatabase(on: cluster))
             try await town.run { town in
                 let load = Load()
                 let router = try town.router()

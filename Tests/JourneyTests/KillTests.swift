@@ -1,5 +1,6 @@
 import ExchangeSimulator
 import Foundation
+import JourneySupport
 import Postgres
 import Storage
 import Synchronization

@@ -1,5 +1,6 @@
 import ExchangeSimulator
 import FIX
+import JourneySupport
 import OrderDesk
 import Storage
 import Testing

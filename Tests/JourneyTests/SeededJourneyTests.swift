@@ -1,5 +1,6 @@
 import ExchangeSimulator
 import Foundation
+import JourneySupport
 import Storage
 import TestSupport
 import Testing
@@ -20,7 +21,7 @@ extension Faults {
             print("SEED=\(seed)")
             let begun = ContinuousClock.now
             let town = try await Town(accounts: 4, cash: 10_000_000, shares: 100_000)
-            let proxy = try PostgresProxy(to: town.databaseURL)
+            let proxy = try PostgresProxy(to: town.database.url)
             defer { proxy.stop() }
             try await town.run { town in
                 let load = Load()

@@ -1,6 +1,7 @@
 import ExchangeSimulator
 import FIX
 import Foundation
+import JourneySupport
 import OrderDesk
 import Postgres
 import Storage
@@ -140,7 +141,7 @@ extension Faults {
                 } then: { orders in
                     try await circle.events(of: other, orders.free, until: .filled)
                     let events = try await circle.events(of: one, orders.covered, until: .cancelled)
-                    #expect(events.last?.order.reason == "trading_halted")
+                    #expect(events.last?.order.reason == "halted")
                     #expect(try await circle.balance(one).held == .zero)
                     #expect(circle.venue.ordersSeen(orders.covered.text) == 0)
                 }

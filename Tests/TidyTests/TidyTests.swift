@@ -68,4 +68,14 @@ import Testing
             }
         }
     }
+
+    @Test func `names every SQL file in exactly one statement`() throws {
+        let code = sources.filter { $0.target == "Storage" }.flatMap(\.lines).joined(separator: "\n")
+        let files = try FileManager.default.contentsOfDirectory(atPath: root.appending(path: "Sources/Storage/SQL").path)
+        #expect(!files.isEmpty)
+        for file in files {
+            let name = file.replacingOccurrences(of: ".sql", with: "")
+            #expect(code.components(separatedBy: "Statement(\"\(name)\")").count == 2, "\(file)")
+        }
+    }
 }

@@ -116,6 +116,13 @@ private let pairs: [(OrderStatus, String, Outcome)] = {
         #expect(desk.order.cancelID == orderID.text + "-c2")
     }
 
+    @Test func `runs out of numbers for cancels, not into a fault`() {
+        var desk = Desk.standing(.working)
+        desk.order.cancels = .max
+        desk.apply(.cancelRequested)
+        #expect(desk.order.cancelPending && desk.order.cancels == .max)
+    }
+
     @Test func `ends with its own reason, not with an older one`() {
         var silent = Desk.standing(.unknown)
         silent.apply(.cancelled(reason: nil))

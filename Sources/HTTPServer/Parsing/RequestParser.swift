@@ -233,7 +233,8 @@ import CHTTPParser
             state = .method
         case .length(let length):
             bodyLength = length
-            body.reserveCapacity(length)
+            // A length is only a claim: memory is taken as bytes come.
+            body.reserveCapacity(min(length, 4096))
             state = .fixedBody
         case .chunked:
             chunks = ChunkedBody(maximumBytes: limits.bodyBytes)

@@ -30,7 +30,7 @@ extension Command {
             at: Date.nowMilliseconds
         )
         guard isNew else { throw CommandFailure("the account \(id) exists already; nothing was changed") }
-        print("The account \(id) is open with \(cash) USD" + positions.map { ", \($0.text)" }.joined() + ".")
+        say("The account \(id) is open with \(cash) USD" + positions.map { ", \($0.text)" }.joined() + ".")
         return .ok
     }
 
@@ -52,7 +52,7 @@ extension Command {
                 average,
             ])
         }
-        print("account \(id), shard \(id.shard)\n\n" + table.text, terminator: "")
+        say("account \(id), shard \(id.shard)\n\n" + table.text, terminator: "")
         return .ok
     }
 

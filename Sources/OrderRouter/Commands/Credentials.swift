@@ -27,7 +27,7 @@ extension Command {
         let options = try PostgresOptions(url: arguments.setting("database-url", \.databaseURL))
         let alias = arguments.value("alias") ?? "enrolled by \(operatorName(arguments))"
         let credential = try await enrol(key, alias: alias, for: id, in: options, by: operatorName(arguments))
-        print(credential)
+        say(credential)
         return .ok
     }
 
@@ -65,7 +65,7 @@ extension Command {
                 credential.id, credential.state.text, Date(milliseconds: credential.createdAt).formatted(.iso8601), Log.quoted(credential.alias),
             ])
         }
-        print(table.text, terminator: "")
+        say(table.text, terminator: "")
         return .ok
     }
 
@@ -88,7 +88,7 @@ extension Command {
         }
         guard let outcome else { throw CommandFailure("there is no account \(id)") }
         guard let before = outcome else { throw CommandFailure("the account \(id) has no credential \(credential)") }
-        print(before == .invalidated ? "\(credential) was INVALIDATED before." : "\(credential) is INVALIDATED.")
+        say(before == .invalidated ? "\(credential) was INVALIDATED before." : "\(credential) is INVALIDATED.")
         return .ok
     }
 }

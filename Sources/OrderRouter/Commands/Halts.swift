@@ -20,7 +20,7 @@ extension Command {
         let database = try Database(PostgresOptions(url: arguments.setting("database-url", \.databaseURL)))
         if scope == .account, let id = AccountID(subject), try database.balances(of: id) == nil { throw CommandFailure("there is no account \(id)") }
         try database.halt(Halt(scope: scope, subject: subject, reason: reason), by: operatorName(arguments), at: Date.nowMilliseconds)
-        print("\(name(scope, subject)) is halted.")
+        say("\(name(scope, subject)) is halted.")
         return .ok
     }
 
@@ -36,7 +36,7 @@ extension Command {
         guard try database.resume(scope, subject: subject, by: operatorName(arguments), at: Date.nowMilliseconds) else {
             throw CommandFailure("\(name(scope, subject)) was not halted")
         }
-        print("\(name(scope, subject)) is resumed.")
+        say("\(name(scope, subject)) is resumed.")
         return .ok
     }
 
@@ -44,12 +44,12 @@ extension Command {
         let database = try Database(PostgresOptions(url: arguments.setting("database-url", \.databaseURL)))
         let halts = try database.halts()
         if halts.isEmpty {
-            print("Nothing is halted.")
+            say("Nothing is halted.")
             return .ok
         }
         var table = TextTable(["scope", "subject", "reason"])
         for halt in halts { table.add([halt.scope.rawValue, halt.subject, Log.quoted(halt.reason)]) }
-        print(table.text, terminator: "")
+        say(table.text, terminator: "")
         return .ok
     }
 

@@ -11,7 +11,7 @@ extension Command {
         let limit = try arguments.parsed("limit", "a whole number from 1 to 100000", ValueKind<Int>.number(1...100_000).parse) ?? 20
         let database = try Database(PostgresOptions(url: arguments.setting("database-url", \.databaseURL)))
         let results = try database.verifyLedger(limit: limit)
-        print(LedgerReport.text(results, limit: limit), terminator: "")
+        say(LedgerReport.text(results, limit: limit), terminator: "")
         return results.allSatisfy(\.holds) ? .ok : .failed
     }
 }

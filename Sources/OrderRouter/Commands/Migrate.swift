@@ -5,7 +5,7 @@ extension Command {
     static let migrate = Command(
         "migrate",
         "Brings the database to the state that the migrations describe. Safe to run twice, and by two at once.",
-        flags: [Command.Flag("status", "", .mark, "Only shows what is applied and what is pending.")],
+        flags: [Command.Flag("status", .mark, "Only shows what is applied and what is pending.")],
         settings: Setting.named("database-url", "migrations"),
         details: "--status exits with 1 while something is pending."
     ) { arguments in
@@ -14,12 +14,12 @@ extension Command {
         defer { connection.close() }
         if arguments.has("status") {
             let migrations = try migrator.status(connection)
-            for migration in migrations { print("\(migration.state.text)  \(migration.fileName)") }
+            for migration in migrations { say("\(migration.state.text)  \(migration.fileName)") }
             return migrations.contains { $0.state == .pending } ? .failed : .ok
         }
         let applied = try migrator.migrate(connection)
-        for migration in applied { print("applied  \(migration.fileName)") }
-        print(applied.isEmpty ? "The database is up to date." : "The database is up to date now.")
+        for migration in applied { say("applied  \(migration.fileName)") }
+        say(applied.isEmpty ? "The database is up to date." : "The database is up to date now.")
         return .ok
     }
 }

@@ -27,7 +27,7 @@ extension Command {
             credential: arguments.value("credential"),
             now: Date.nowMilliseconds
         )
-        FileHandle.standardOutput.write(Data(order.text(part).utf8))
+        say(order.text(part), terminator: "")
         return .ok
     }
 

@@ -44,7 +44,7 @@ extension Command {
             issuer: arguments.setting("issuer", \.issuer),
             audience: arguments.setting("audience", \.audience)
         )
-        print(
+        say(
             try issuer.issue(
                 subject: arguments.value("subject") ?? "developer",
                 accounts: accounts,

@@ -1,4 +1,6 @@
+import Gateway
 import HTTPServer
+import MarketData
 import OrderDesk
 import Quotes
 import Trading
@@ -15,12 +17,6 @@ struct Configuration: Sendable {
         var senderCompID = ""
         /// The counterparty's.
         var targetCompID = ""
-    }
-
-    /// A token bucket: so many a second for long, and so many at once.
-    struct Rate: Sendable, Equatable {
-        var perSecond: Int
-        var burst: Int
     }
 
     /// Stops this process right at a named step: for tests of what a crash there leaves behind.
@@ -44,8 +40,8 @@ struct Configuration: Sendable {
     var keySet = ""
     var issuer = ""
     var audience = ""
-    var accountRate = Rate(perSecond: 1, burst: 1)
-    var addressRate = Rate(perSecond: 1, burst: 1)
+    var accountRate = RateLimit(perSecond: 1, burst: 1)
+    var addressRate = RateLimit(perSecond: 1, burst: 1)
 
     // MARK: Deciding
     var lanes = 1
@@ -78,6 +74,17 @@ struct Configuration: Sendable {
             endpoint: marketDataEndpoint ?? venue.endpoint,
             senderCompID: marketDataSenderCompID,
             targetCompID: marketDataTargetCompID ?? venue.targetCompID
+        )
+    }
+
+    var feedSettings: FeedSettings {
+        FeedSettings(
+            host: quotes.endpoint.host,
+            port: quotes.endpoint.port,
+            senderCompID: quotes.senderCompID,
+            targetCompID: quotes.targetCompID,
+            heartbeatSeconds: heartbeatSeconds,
+            symbols: symbols
         )
     }
 
@@ -120,12 +127,21 @@ struct Configuration: Sendable {
     /// - Parameters:
     ///   - flags: by name without dashes; only names of `Setting.all`.
     ///   - environment: all of it; other variables than `ORDER_ROUTER_…` are not looked at.
-    /// - Throws: the first setting that is wrong or missing, by its name and with what is expected; a variable `ORDER_ROUTER_…` that is no setting.
+    /// - Throws: every setting that is wrong or missing, by its name and with what is expected; a variable `ORDER_ROUTER_…` that is no setting.
     init(flags: [String: String], environment: [String: String]) throws(UsageError) {
         try Setting.checkNames(environment)
+        // All of them at once: nobody wants to find the tenth mistake at the tenth start.
+        var wrong: [String] = []
+        var missing: [String] = []
         for setting in Setting.all {
-            try setting.read(into: &self, flag: flags[setting.flag], variable: environment[setting.variable])
+            let (flag, variable) = (flags[setting.flag], environment[setting.variable])
+            do {
+                try setting.read(into: &self, flag: flag, variable: variable)
+            } catch {
+                if flag == nil && variable?.isEmpty != false { missing.append(error.message) } else { wrong.append(error.message) }
+            }
         }
+        if !(wrong + missing).isEmpty { throw UsageError((wrong + missing).joined(separator: "\n  ")) }
         try check()
     }
 

@@ -116,6 +116,14 @@ extension Setting {
             why: "Above the 60 s of common proxies, so that they close first and no request is lost in between."
         ),
         Setting(
+            "stream-heartbeat",
+            .duration(.seconds(1)...(.seconds(300))),
+            \.http.streamHeartbeat,
+            .value("15s"),
+            "A comment is sent on an event stream that was silent for so long.",
+            why: "Below the 30 s and more after which proxies close a silent connection; the published contract says 15 s."
+        ),
+        Setting(
             "stop-within",
             .duration(.seconds(1)...(.seconds(300))),
             \.http.stopWithin,

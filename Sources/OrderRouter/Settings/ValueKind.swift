@@ -1,3 +1,4 @@
+import Gateway
 import HTTPServer
 import OrderDesk
 import Trading
@@ -59,14 +60,14 @@ extension ValueKind where Value == Endpoint {
     static let endpoint = ValueKind(placeholder: "host:port", expected: "host:port, such as 10.0.0.5:9880 or [::1]:9880") { Endpoint($0) }
 }
 
-extension ValueKind where Value == Configuration.Rate {
+extension ValueKind where Value == RateLimit {
     static let rate = ValueKind(placeholder: "n[/burst]", expected: "so many a second and so many at once, such as 200/500, each from 1 to 1000000") {
         text in
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         let number = ValueKind<Int>.number(1...1_000_000)
         guard (1...2).contains(parts.count), let perSecond = number.parse(String(parts[0])) else { return nil }
-        guard parts.count == 2 else { return Configuration.Rate(perSecond: perSecond, burst: perSecond) }
-        return number.parse(String(parts[1])).map { Configuration.Rate(perSecond: perSecond, burst: $0) }
+        guard parts.count == 2 else { return RateLimit(perSecond: perSecond, burst: perSecond) }
+        return number.parse(String(parts[1])).map { RateLimit(perSecond: perSecond, burst: $0) }
     }
 }
 

@@ -1,4 +1,5 @@
--- Messages sent long ago: a resend so far back is a gap fill.
--- $1 before bigint, $2 limit bigint
+-- Messages sent long ago, the oldest first: a resend so far back is a gap fill.
+-- $1 before bigint, $2 portion bigint
 DELETE FROM fix_sent WHERE (session_id, generation, number) IN (
-    SELECT session_id, generation, number FROM fix_sent WHERE sent_at < $1 ORDER BY session_id, generation, number LIMIT $2)
+    SELECT o.session_id, o.generation, o.number
+    FROM (SELECT session_id, generation, number, sent_at FROM fix_sent ORDER BY session_id, generation, number LIMIT $2) o WHERE o.sent_at < $1)

@@ -1,8 +1,10 @@
--- Accounts whose kept events are not all of the numbers from the oldest kept to the last.
+-- Accounts whose kept events are not all of the numbers from the oldest kept to the last. Rows before that are on their way out.
 -- $1 limit bigint
 WITH kept AS (
-    SELECT account_id, count(*) AS events, min(event_number) AS first, max(event_number) AS last, count(DISTINCT shard) AS shards, min(shard) AS shard
-    FROM log GROUP BY account_id
+    SELECT l.account_id, count(*) AS events, min(l.event_number) AS first, max(l.event_number) AS last, count(DISTINCT l.shard) AS shards,
+        min(l.shard) AS shard
+    FROM log l LEFT JOIN accounts a ON a.account_id = l.account_id
+    WHERE a.oldest_event IS NULL OR l.event_number >= a.oldest_event GROUP BY l.account_id
 )
 SELECT COALESCE(a.account_id, k.account_id) AS account_id, a.oldest_event::text AS oldest_kept, a.last_event::text AS last_event,
     COALESCE(k.events, 0)::text AS events, k.first::text AS first, k.last::text AS last

@@ -9,9 +9,10 @@ package struct QuoteView: Hashable, Sendable {
     package let bid: Amount?
     package let ask: Amount?
     package let last: Amount?
-    /// Milliseconds since the epoch, the router's time of the feed's last vouching: what X-Quote-Reference-Timestamp quotes.
-    package let asOf: Int64
-    package let ageMilliseconds: Int64
+    /// Milliseconds since the epoch, the router's time of the feed's last vouching: what X-Quote-Reference-Timestamp quotes. Nil = never.
+    package let asOf: Int64?
+    /// Since then; nil likewise, for no data is not fresh data.
+    package let ageMilliseconds: Int64?
     /// LIVE, STALE, CLOSED or HALTED.
     package let state: String
     /// Why it is not LIVE.
@@ -23,8 +24,8 @@ package struct QuoteView: Hashable, Sendable {
         bid: Amount?,
         ask: Amount?,
         last: Amount?,
-        asOf: Int64,
-        ageMilliseconds: Int64,
+        asOf: Int64?,
+        ageMilliseconds: Int64?,
         state: String,
         reason: String?
     ) {

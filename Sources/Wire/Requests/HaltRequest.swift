@@ -17,7 +17,7 @@ package struct HaltRequest: Hashable, Sendable {
         }
         let subject =
             switch scope {
-            case .venue: ""
+            case .venue: try fields.absent("subject", "The venue is halted as a whole. Leave 'subject' out, or send scope symbol or account.")
             case .symbol: try fields.parsed("subject", "the symbol to halt", Symbol.init).text
             case .account: try fields.parsed("subject", "the account to halt", AccountID.init).text
             }

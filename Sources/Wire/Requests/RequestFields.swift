@@ -35,6 +35,12 @@ struct RequestFields {
         return value
     }
 
+    /// A field that must not be there in this case (null counts as absent); its value is the empty text.
+    func absent(_ name: String, _ detail: String) throws(Problem) -> String {
+        guard optional(name) == nil else { throw .invalid(name, detail) }
+        return ""
+    }
+
     /// A required string; `expected` completes the sentence "Send …".
     func text(_ name: String, _ expected: String) throws(Problem) -> String {
         guard case .string(let text) = try required(name) else { throw .invalid(name, "'\(name)' is no string. Send \(expected).") }

@@ -1,27 +1,40 @@
-import Cryptography
+package import Cryptography
 import Foundation
 import FoundationNetworking
-import Trading
-import Wire
+package import Trading
+package import Wire
 
 /// A client with a device key: signs orders and sends them over HTTP, again and again with the same key until it knows what became of them.
-struct Phone: Sendable {
-    let account: AccountID
-    let token: String
-    let key: P256PrivateKey
-    let credentialID: String?
+package struct Phone: Sendable {
+    package let account: AccountID
+    package let token: String
+    package let key: P256PrivateKey
+    package let credentialID: String?
 
-    struct Answer: Sendable {
-        let status: Int
-        let headers: [String: String]
-        let body: [UInt8]
+    package init(account: AccountID, token: String, key: P256PrivateKey, credentialID: String?) {
+        self.account = account
+        self.token = token
+        self.key = key
+        self.credentialID = credentialID
+    }
 
-        var text: String { String(decoding: body, as: UTF8.self) }
+    package struct Answer: Sendable {
+        package let status: Int
+        package let headers: [String: String]
+        package let body: [UInt8]
 
-        func header(_ name: String) -> String? { headers.first { $0.key.lowercased() == name.lowercased() }?.value }
+        package init(status: Int, headers: [String: String], body: [UInt8]) {
+            self.status = status
+            self.headers = headers
+            self.body = body
+        }
+
+        package var text: String { String(decoding: body, as: UTF8.self) }
+
+        package func header(_ name: String) -> String? { headers.first { $0.key.lowercased() == name.lowercased() }?.value }
 
         /// A member of a JSON answer, as text.
-        func member(_ name: String) -> String? {
+        package func member(_ name: String) -> String? {
             guard case .object(let members)? = try? JSONReader.read(body, limits: .answer) else { return nil }
             switch members.first(where: { $0.name == name })?.value {
             case .string(let text)?: return text
@@ -39,16 +52,30 @@ struct Phone: Sendable {
         return URLSession(configuration: configuration)
     }()
 
-    /// One request. Throws when the connection fails: then nothing is known.
-    func send(_ method: String, _ path: String, port: UInt16, headers: [String: String] = [:], body: [UInt8]? = nil) async throws -> Answer {
+    /// One request with the phone's token. Throws when the connection fails: then nothing is known.
+    package func send(
+        _ method: String,
+        _ path: String,
+        port: UInt16,
+        headers: [String: String] = [:],
+        body: [UInt8]? = nil
+    ) async throws -> Answer {
+        let more = ["Authorization": "Bearer \(token)"].merging(body == nil ? [:] : ["Content-Type": "application/json"]) { first, _ in first }
+        return try await Self.exchange(method, path, port: port, headers: more.merging(headers) { _, given in given }, body: body)
+    }
+
+    /// One request with exactly these headers.
+    package static func exchange(
+        _ method: String,
+        _ path: String,
+        port: UInt16,
+        headers: [String: String] = [:],
+        body: [UInt8]? = nil
+    ) async throws -> Answer {
         var request = URLRequest(url: URL(string: "http://127.0.0.1:\(port)\(path)")!)
         request.httpMethod = method
-        request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
-        if let body {
-            request.httpBody = Data(body)
-            if headers["Content-Type"] == nil { request.setValue("application/json", forHTTPHeaderField: "Content-Type") }
-        }
+        if let body { request.httpBody = Data(body) }
         let (data, response) = try await Self.session.data(for: request)
         guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
         var received: [String: String] = [:]
@@ -57,7 +84,7 @@ struct Phone: Sendable {
     }
 
     /// The order, signed at this moment over the quote of this moment.
-    func signed(_ terms: OrderTerms, key orderKey: IdempotencyKey, at now: Int64 = Circle.now()) throws -> PlaceOrderRequest {
+    package func signed(_ terms: OrderTerms, key orderKey: IdempotencyKey, at now: Int64 = Town.now()) throws -> PlaceOrderRequest {
         func request(_ signature: [UInt8]) -> PlaceOrderRequest {
             PlaceOrderRequest(
                 account: account,
@@ -73,11 +100,11 @@ struct Phone: Sendable {
         return request(try key.sign(SignedForm.order(request([]))))
     }
 
-    func place(_ terms: OrderTerms, key orderKey: IdempotencyKey, port: UInt16) async throws -> Answer {
+    package func place(_ terms: OrderTerms, key orderKey: IdempotencyKey, port: UInt16) async throws -> Answer {
         try await post(try signed(terms, key: orderKey), port: port)
     }
 
-    func post(_ request: PlaceOrderRequest, port: UInt16) async throws -> Answer {
+    package func post(_ request: PlaceOrderRequest, port: UInt16) async throws -> Answer {
         var headers: [String: String] = [:]
         headers[PlaceOrderHeaders.Name.idempotencyKey] = request.headers.idempotencyKey
         headers[PlaceOrderHeaders.Name.signature] = request.headers.signature

@@ -1,8 +1,8 @@
-import Foundation
+package import Foundation
 import Synchronization
 
 /// A router as an operator runs it: `order-router serve` in a process of its own, which a test may kill at any instant.
-final class RouterProcess: Sendable {
+package final class RouterProcess: Sendable {
     private struct State {
         var port: UInt16?
         var hasEnded = false
@@ -13,13 +13,13 @@ final class RouterProcess: Sendable {
     private let process: Process
     private let state = Mutex(State())
 
-    static let program: URL = {
+    package static let program: URL = {
         let tests = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath()
         return tests.deletingLastPathComponent().appending(path: "order-router")
     }()
 
     /// - Parameter environment: the settings, without those of the process that runs the tests.
-    init(_ environment: [String: String]) throws {
+    package init(_ environment: [String: String]) throws {
         process = Process()
         process.executableURL = Self.program
         process.arguments = ["serve"]
@@ -67,13 +67,13 @@ final class RouterProcess: Sendable {
     }
 
     /// Waits until it serves; nil where it ended instead.
-    func ready() async -> UInt16? {
+    package func ready() async -> UInt16? {
         await wait { $0.port != nil || $0.hasEnded }
         return state.withLock { $0.hasEnded ? nil : $0.port }
     }
 
     /// Waits for its end.
-    func ended() async { await wait(until: \.hasEnded) }
+    package func ended() async { await wait(until: \.hasEnded) }
 
     private func wait(until isOver: @Sendable (State) -> Bool) async {
         while true {
@@ -90,11 +90,11 @@ final class RouterProcess: Sendable {
         }
     }
 
-    var hasEnded: Bool { state.withLock(\.hasEnded) }
-    var log: [String] { state.withLock(\.lines) }
+    package var hasEnded: Bool { state.withLock(\.hasEnded) }
+    package var log: [String] { state.withLock(\.lines) }
 
     /// Nothing where it has ended: its number may be somebody else's by now.
-    func signal(_ number: Int32) {
+    package func signal(_ number: Int32) {
         if process.isRunning { kill(process.processIdentifier, number) }
     }
 

@@ -1,0 +1,226 @@
+import ExchangeSimulator
+import Foundation
+import JourneySupport
+import Postgres
+import Storage
+import TestSupport
+import Testing
+
+/// Routers with settings, halts and faults that other tests could not live with.
+@Suite struct `A router of its own` {
+    @Test func `limits the requests of an account and of an address`() async throws {
+        try await Served.run(["ORDER_ROUTER_ACCOUNT_RATE": "1/3", "ORDER_ROUTER_ADDRESS_RATE": "1/8"]) { served in
+            let (one, two) = (try await served.client(), try await served.client())
+            var limited: Phone.Answer?
+            var accepted = 0
+            for _ in 0..<10 where limited == nil {
+                let answer = try await one.place(one.draft())
+                if answer.status == 201 { accepted += 1 } else { limited = answer }
+            }
+            let answer = try #require(limited)
+            expect(answer, isProblem: "rate_limited", 429, outcome: "unknown")
+            #expect(accepted >= 3)
+            let seconds = try #require(answer.header("Retry-After").flatMap { Int($0) })
+            #expect((1...2).contains(seconds))
+            #expect(answer.header("RateLimit-Limit") == "1" && answer.header("RateLimit-Remaining") == "0")
+            #expect(answer.header("RateLimit-Reset").flatMap { Int($0) } == seconds)
+            // Token before rate, rate before signature.
+            let stranger = try await one.place(one.draft(), headers: ["Authorization": "Bearer x"])
+            expect(stranger, isProblem: "token_invalid", 401, outcome: "unknown")
+            let unsigned = try await one.place(one.draft(), headers: ["X-Biometric-Signature": "AAAA"])
+            expect(unsigned, isProblem: "rate_limited", 429, outcome: "unknown")
+            // Another account of the same address goes on until the address has had enough.
+            #expect(try await two.place(two.draft()).status == 201)
+            for _ in 0..<40 {
+                let three = try await served.client()
+                let answer = try await three.place(three.draft())
+                if answer.status == 201 { continue }
+                expect(answer, isProblem: "rate_limited", 429, outcome: "unknown")
+                return
+            }
+            Issue.record("The address was never limited.")
+        }
+    }
+
+    @Test func `is not ready without its venue, and accepts nothing new`() async throws {
+        try await Served.run { served in
+            let client = try await served.client()
+            let draft = client.draft()
+            let first = try await client.place(draft)
+            let id = try #require(first["order_id"])
+            try await served.reached("WORKING", client, id)
+            served.town.venue.refuseConnections(true)
+            served.town.venue.disconnectAll()
+            try await served.eventually("not ready") { try await client.get("/readyz").status == 503 }
+            #expect(try await client.get("/readyz").text == #"{"ready":false,"database":true,"migrations":true,"venue":false}"#)
+            #expect(try await client.get("/healthz").status == 200)
+            let refused = client.draft { $0.symbol = "NOSUCH" }
+            let answer = try await client.place(refused)
+            expect(answer, isProblem: "venue_unavailable", 503, outcome: "not_accepted")
+            #expect(answer.header("Retry-After") != nil)
+            #expect(try await client.place(draft.again).body == first.body)
+            // A cancel is taken; it waits for the venue.
+            #expect(try await client.delete("/v1/trading/orders/\(id)").status == 202)
+            // A halt comes before the venue's session.
+            #expect(try await client.post("/v1/operator/halts", #"{"scope":"venue","reason":"outage"}"#).status == 200)
+            expect(try await client.place(refused.again), isProblem: "trading_halted", 503, outcome: "not_accepted")
+            #expect(try await client.delete("/v1/operator/halts?scope=venue").status == 200)
+            served.town.venue.refuseConnections(false)
+            try await served.eventually("ready again") { try await client.get("/readyz").status == 200 }
+            try await served.reached("CANCELLED", client, id)
+            try await served.priced()
+            #expect(try await client.place(client.draft()).status == 201)
+        }
+    }
+
+    @Test func `accepts nothing after a halt has been answered`() async throws {
+        try await Served.run { served in
+            var clients: [Client] = []
+            for _ in 0..<8 { clients.append(try await served.client()) }
+            let seen = Watched((isHalted: false, refused: 0, wrong: [String]()))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for client in clients {
+                    group.addTask {
+                        for _ in 0..<2_000 {
+                            // Begun after the halt was answered: it must not be accepted.
+                            let isLate = seen.now.isHalted
+                            let answer = try await client.place(client.draft { $0.quantity = "1" })
+                            guard isLate else { continue }
+                            seen.change { if answer["code"] == "trading_halted" { $0.refused += 1 } else { $0.wrong.append(answer.text) } }
+                            return
+                        }
+                    }
+                }
+                let accounts = clients.map { "'\($0.account)'" }.joined(separator: ",")
+                try await served.eventually("orders") {
+                    try await served.number("SELECT count(*) FROM orders WHERE account_id IN (\(accounts))") > 30
+                }
+                let answer = try await clients[0].post("/v1/operator/halts", #"{"scope":"venue","reason":"kill switch"}"#)
+                #expect(answer.status == 200, "\(answer.text)")
+                let count = try await served.number("SELECT count(*) FROM orders")
+                seen.change { $0.isHalted = true }
+                try await group.waitForAll()
+                #expect(seen.now.wrong == [])
+                #expect(seen.now.refused == clients.count)
+                #expect(try await served.number("SELECT count(*) FROM orders") == count)
+            }
+        }
+    }
+
+    @Test func `is busy when its queue is full, and takes the same request later`() async throws {
+        try await Served.run(["ORDER_ROUTER_LANES": "1", "ORDER_ROUTER_QUEUE_CAPACITY": "1", "ORDER_ROUTER_BATCH_CAP": "1"]) { served in
+            let client = try await served.client()
+            let drafts = (0..<6).map { _ in client.draft() }
+            let lock = try served.town.database.connect()
+            try lock.execute("BEGIN")
+            try lock.execute("SELECT 1 FROM shards FOR UPDATE")
+            let answers = try await withThrowingTaskGroup(of: (Draft, Phone.Answer).self) { group in
+                for draft in drafts { group.addTask { (draft, try await client.place(draft)) } }
+                var answers: [(Draft, Phone.Answer)] = []
+                for try await answer in group {
+                    answers.append(answer)
+                    // One is with the lane and one waits; the others were refused at once.
+                    if answers.count == 4 { try lock.execute("ROLLBACK") }
+                }
+                return answers
+            }
+            let busy = answers.filter { $0.1.status != 201 }
+            #expect(busy.count == 4)
+            for (draft, answer) in busy {
+                expect(answer, isProblem: "busy", 503, outcome: "unknown")
+                #expect(answer.header("Retry-After") != nil)
+                #expect(try await client.place(draft.again).status == 201)
+            }
+            #expect(try await served.number("SELECT count(*) FROM orders") == 6)
+        }
+    }
+
+    @Test func `whose commit is not confirmed looks it up, and says what it found`() async throws {
+        let database = try TestDatabase()
+        let proxy = try PostgresProxy(to: database.url)
+        defer { proxy.stop() }
+        let town = try await Town(accounts: 0, through: proxy.url, database: database)
+        try await Served.run(town: town) { served in
+            let client = try await served.client()
+            for cut: PostgresProxy.Cut in [.afterServer, .beforeServer] {
+                proxy.cut(cut, at: "insert_keys")
+                let draft = client.draft()
+                let answer = try await client.place(draft)
+                #expect(answer.status == 201, "\(answer.text)")
+                #expect(try await client.place(draft.again).body == answer.body)
+            }
+            #expect(proxy.cuts == 2)
+            #expect(try await served.number("SELECT count(*) FROM orders") == 2)
+        }
+    }
+
+    @Test func `says that an outcome is unknown when it is, and the next router knows it`() async throws {
+        let database = try TestDatabase()
+        let proxy = try PostgresProxy(to: database.url)
+        let town = try await Town(accounts: 0, through: proxy.url, database: database)
+        try await town.run { town in
+            let router = try town.router()
+            let port = try #require(await router.ready(), "\(router.log)")
+            let first = Served(town: town, router: router, port: port)
+            try await first.priced()
+            let client = try await first.client()
+            #expect(try await client.place(client.draft()).status == 201)
+            proxy.cut(.afterServer, at: "insert_keys")
+            let draft = client.draft()
+            async let answering = client.place(draft)
+            try await first.eventually("the cut") { proxy.cuts == 1 }
+            // The database is gone before anyone could look.
+            proxy.stop()
+            let answer = try await answering
+            expect(answer, isProblem: "outcome_unknown", 503, outcome: "unknown")
+            #expect(answer.header("Location") == "/v1/trading/orders/by-key/\(draft.key)")
+            #expect(answer["key"] == draft.key)
+            // Nothing was sent to be committed: that is certain.
+            expect(try await client.place(client.draft()), isProblem: "busy", 503, outcome: "unknown")
+            router.signal(SIGKILL)
+            await router.ended()
+            try await Served.run(["ORDER_ROUTER_DATABASE_URL": database.url], in: town) { second in
+                let client = Client(phone: client.phone, port: second.port)
+                let found = try await client.get(try #require(answer.header("Location")))
+                #expect(found["outcome"] == "accepted")
+                let again = try await client.place(draft.again)
+                #expect(again.status == 201 && again.header("Idempotency-Replayed") == "true", "\(again.text)")
+                #expect(again["order_id"] == found["order.order_id"])
+                #expect(try await second.number("SELECT count(*) FROM orders") == 2)
+            }
+        }
+    }
+
+    @Test func `answers what is pending when it is stopped`() async throws {
+        try await Served.run { served in
+            let client = try await served.client()
+            let draft = client.draft()
+            let lock = try served.town.database.connect()
+            try lock.execute("BEGIN")
+            try lock.execute("SELECT 1 FROM shards FOR UPDATE")
+            async let answering = client.place(draft)
+            try await served.eventually("the waiting lane") {
+                try await served.number("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()") > 0
+            }
+            served.router.signal(SIGTERM)
+            try await served.eventually("the end of accepting") { served.router.log.contains { $0.contains("event=ending") } }
+            try lock.execute("ROLLBACK")
+            let answer = try await answering
+            #expect(answer.status == 201, "\(answer.text)")
+            await served.router.ended()
+            #expect(try await served.number("SELECT count(*) FROM orders") == 1)
+            // What it had no time to send, the next one does: nothing is left under way.
+            try await Served.run(in: served.town) { next in
+                let again = try await Client(phone: client.phone, port: next.port).place(draft.again)
+                #expect(again.body == answer.body)
+            }
+        }
+    }
+
+    @Test func `keeps its log free of secrets, and a leak would be seen`() async throws {
+        Secrets.keep("a-secret-that-only-this-test-knows")
+        #expect(try await Secrets.leaks(in: ["time=1 token=a-secret-that-only-this-test-knows end"]) != "")
+        #expect(try await Secrets.leaks(in: ["time=1 token=that-only-this-test-knows end"]) != "")
+        #expect(try await Secrets.leaks(in: ["time=1 nothing=here"]) == "")
+    }
+}

@@ -1,0 +1,169 @@
+import Testing
+import Trading
+
+@testable import OrderDesk
+@testable import Storage
+
+@Suite struct `A settlement` {
+    private let id = identity(account, key(1))
+
+    private func order(_ status: OrderStatus = .routed, filled: Int64 = 0, held: String? = nil) -> OrderState {
+        OrderState(
+            id: id,
+            account: account,
+            key: key(1),
+            terms: terms(quantity: 100),
+            holdPrice: usd("100"),
+            createdAt: 1,
+            routeBy: 2,
+            status: status,
+            held: usd(held ?? (status.isOpen ? "\(100 * (100 - filled))" : "0")),
+            filledQuantity: filled,
+            filledValue: usd("\(filled * 100)"),
+            updatedAt: 1
+        )
+    }
+
+    private func begin(_ order: OrderState, booked: [ExecutionKey: BookedExecution] = [:], available: String = "500") -> Settlement {
+        Settlement(
+            reads: OrderReads(
+                lock: ShardLock(shard: account.shard, nextLog: 5, nextJournal: 3, sentLog: 4, settledInbox: 0),
+                orders: [order.id: order],
+                accounts: [account: AccountRecord(lastEvent: 7, owes: false)],
+                balances: [Balances.Key(.customer(account), .cash): Balance(available: usd(available), held: order.held)]
+            ),
+            booked: booked,
+            venue: "VENUE",
+            now: now
+        )
+    }
+
+    private func report(_ inbox: Int64, _ type: String = "F", _ change: (inout VenueReport) -> Void = { _ in }) -> InboxReport {
+        var report = VenueReport(kind: .execution)
+        report.orderID = id.text
+        report.execType = type
+        report.execID = "e\(inbox)"
+        report.tradeDate = "20260316"
+        if type == "F" { (report.lastQuantity, report.lastPrice) = (40, usd("99")) }
+        change(&report)
+        return InboxReport(inboxID: inbox, report: report)
+    }
+
+    private func settled(_ settlement: Settlement) -> OrderState? { settlement.changes.changedOrders[id] }
+
+    @Test func `books a fill: order, ledger, execution and event`() {
+        var settlement = begin(order())
+        settlement.settle(report(1) { $0.cumulativeQuantity = 40 })
+        #expect(settled(settlement)?.status == .partiallyFilled && settled(settlement)?.filledQuantity == 40)
+        #expect(settlement.changes.executions.map(\.execID) == ["e1"] && settlement.changes.executions[0].inboxID == 1)
+        #expect(settlement.changes.balances.balance(.customer(account), .cash) == Balance(available: usd("540"), held: usd("6000")))
+        #expect(settlement.changes.eventCount == 1 && settlement.alarms.isEmpty && settlement.changes.parked.isEmpty)
+    }
+
+    @Test func `books an execution once, from the inbox or from before`() {
+        var twice = begin(order())
+        twice.settle(report(1))
+        twice.settle(report(2) { $0.execID = "e1" })
+        #expect(twice.changes.executions.count == 1 && settled(twice)?.filledQuantity == 40 && twice.changes.parked.isEmpty)
+        let booked = [ExecutionKey(tradeDate: "20260316", execID: "e1"): BookedExecution(orderID: id, quantity: 40, price: usd("99"))]
+        var again = begin(order(.partiallyFilled, filled: 40), booked: booked)
+        again.settle(report(9) { $0.execID = "e1" })
+        #expect(again.changes.executions.isEmpty && again.changes.eventCount == 0 && again.alarms.isEmpty)
+        // The same id on another day is another execution.
+        again.settle(
+            report(10) {
+                $0.execID = "e1"
+                $0.tradeDate = "20260317"
+            }
+        )
+        #expect(again.changes.executions.count == 1)
+    }
+
+    @Test(arguments: [(39, "99", true), (40, "98", true), (40, "99", false)] as [(Int64, String, Bool)])
+    func `parks an execution that says something else under a booked id`(_ quantity: Int64, _ price: String, _ sameOrder: Bool) {
+        let other = identity(account, key(2))
+        let booked = [
+            ExecutionKey(tradeDate: "20260316", execID: "e1"): BookedExecution(orderID: sameOrder ? id : other, quantity: 40, price: usd("99"))
+        ]
+        var settlement = begin(order(.working), booked: booked)
+        settlement.settle(report(1) { ($0.lastQuantity, $0.lastPrice) = (quantity, usd(price)) })
+        #expect(settlement.changes.parked.map(\.inboxID) == [1] && settlement.changes.executions.isEmpty)
+        #expect(settled(settlement)?.status == .unknown && settled(settlement)?.held == usd("10000"))
+        #expect(settlement.alarms.map(\.0.kind) == [.parked])
+    }
+
+    @Test(arguments: ["ord_20260316_aaaaaaaaaaaaaaaaaaaaaaaaaa", "nonsense", nil] as [String?])
+    func `parks what names no order of ours and goes on`(_ name: String?) {
+        var settlement = begin(order())
+        settlement.settle(report(1) { $0.orderID = name })
+        settlement.settle(report(2))
+        #expect(settlement.changes.parked.map(\.inboxID) == [1] && settlement.changes.executions.count == 1)
+        #expect(settlement.alarms.map(\.0.kind) == [.parked])
+    }
+
+    @Test func `parks a fill that cannot be booked: its order is UNKNOWN with its hold`() {
+        var settlement = begin(order(.working))
+        settlement.settle(report(1) { $0.lastPrice = nil })
+        #expect(settlement.changes.parked.count == 1 && settled(settlement)?.status == .unknown && settled(settlement)?.held == usd("10000"))
+        var huge = begin(order(.working))
+        huge.settle(report(1) { ($0.lastQuantity, $0.lastPrice) = (.max, Amount(units: .max)) })
+        #expect(huge.changes.parked.count == 1 && huge.changes.balances.journals.isEmpty && settled(huge)?.status == .unknown)
+    }
+
+    @Test func `books a fill after a cancel and says so`() {
+        var settlement = begin(order(.cancelled))
+        settlement.settle(report(1) { $0.lastQuantity = 6 })
+        #expect(settled(settlement)?.status == .cancelled && settlement.changes.executions.count == 1)
+        #expect(settlement.alarms.map(\.0.kind) == [.fillAfterEnd, .owes])
+        #expect(settlement.changes.balances.balance(.customer(account), .cash).owed == usd("94"))
+    }
+
+    @Test func `books an overfill and says so`() {
+        var settlement = begin(order(.partiallyFilled, filled: 80))
+        settlement.settle(report(1))
+        #expect(settled(settlement)?.status == .filled && settled(settlement)?.filledQuantity == 120)
+        #expect(settlement.alarms.map(\.0.kind) == [.overfill, .owes])
+    }
+
+    @Test func `alarms when the venue's sum is not ours`() {
+        var settlement = begin(order(.working))
+        settlement.settle(report(1) { $0.cumulativeQuantity = 60 })
+        #expect(settlement.changes.executions.count == 1 && settlement.alarms.map(\.0.kind) == [.cumulativeQuantityDiffers])
+    }
+
+    @Test func `parks a report that contradicts what is known and keeps an ended order's end`() {
+        var settlement = begin(order(.filled, filled: 100))
+        settlement.settle(report(1, "8"))
+        #expect(settlement.changes.parked.count == 1 && settled(settlement) == nil && settlement.changes.eventCount == 0)
+    }
+
+    @Test func `asks again about a status that does not agree, without parking the answer`() {
+        var settlement = begin(order(.working))
+        let status = report(1, "I") { ($0.orderStatus, $0.cumulativeQuantity) = ("1", 10) }
+        settlement.settle(status)
+        #expect(settled(settlement)?.status == .unknown && settlement.changes.parked.isEmpty)
+        #expect(settlement.alarms.map(\.0.kind) == [.cumulativeQuantityDiffers])
+        settlement.settle(status)
+        #expect(settlement.alarms.count == 1 && settlement.changes.eventCount == 1)
+        settlement.settle(report(3, "I") { ($0.orderStatus, $0.cumulativeQuantity) = ("0", 0) })
+        #expect(settled(settlement)?.status == .working)
+        settlement.settle(report(4, "I") { ($0.orderStatus, $0.cumulativeQuantity) = ("4", 0) })
+        #expect(settled(settlement)?.status == .cancelled && settled(settlement)?.held == .zero)
+        #expect(settlement.changes.balances.balance(.customer(account), .cash) == Balance(available: usd("10500")))
+    }
+
+    @Test func `takes no notice of what says nothing new`() {
+        var settlement = begin(order(.working))
+        settlement.settle(report(1, "A"))
+        settlement.settle(report(2, "0"))
+        #expect(settlement.changes.eventCount == 0 && settlement.changes.parked.isEmpty && settlement.alarms.isEmpty)
+    }
+
+    @Test func `gives a report up with its order in doubt`() {
+        var settlement = begin(order(.working))
+        settlement.giveUp(report(1), why: "index row too large")
+        #expect(settlement.changes.parked.map(\.why) == ["index row too large"])
+        #expect(settled(settlement)?.status == .unknown && settled(settlement)?.reason == "report_not_booked")
+        #expect(settlement.alarms.map(\.0.kind) == [.parked] && settlement.changes.executions.isEmpty)
+    }
+}
