@@ -119,7 +119,7 @@ extension Database {
 }
 
 extension Pipeline {
-    fileprivate mutating func auditOperator(by whom: String, _ action: String, _ detail: String, _ now: Int64) {
+    mutating func auditOperator(by whom: String, _ action: String, _ detail: String, _ now: Int64) {
         add(SQL.insertOperatorAudit) {
             $0.append(now)
             $0.append(whom)
