@@ -24,7 +24,7 @@ let package = Package(
         // MARK: Rules. Values in, values out: no await, no clock, no input or output.
         .target(name: "Trading"),
         .target(name: "Quotes", dependencies: ["Trading"]),
-        .target(name: "Wire", dependencies: ["Trading"]),
+        .target(name: "Wire", dependencies: ["Cryptography", "Trading"]),
 
         // MARK: Storage. Every SQL statement, one file each.
         .target(name: "Storage", dependencies: ["Postgres", "Trading"], resources: [.copy("SQL")]),
@@ -63,7 +63,7 @@ let package = Package(
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer"]),
         .testTarget(name: "FIXTests", dependencies: ["FIX"], exclude: ["Scripts"]),
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
-        .testTarget(name: "WireTests", dependencies: ["Trading", "Wire"]),
+        .testTarget(name: "WireTests", dependencies: ["Cryptography", "Trading", "Wire"]),
         .testTarget(
             name: "IdentityTests",
             dependencies: ["Cryptography", "Identity", "Postgres", "Storage", "TestSupport", "Trading", "Wire"]

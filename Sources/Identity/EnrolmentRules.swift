@@ -67,7 +67,7 @@ enum EnrolmentRules {
         }
         guard let challenge = credential.challenge, let expiresAt = credential.challengeExpiresAt else { return .refuse(challengeOver) }
         guard now < expiresAt else { return .refuse(challengeOver, [failed(id, "the challenge has expired")]) }
-        let text = Cryptography.Base64.url.encode(challenge)
+        let text = Base64.url.encode(challenge)
         let form = SignedForm.credentialPair(account: credential.account, credentialID: id, challenge: text)
         let newKey = try P256PublicKey(spki: credential.publicKeySPKI)
         guard try newKey.verify(eitherForm: request.signature, message: form) else {

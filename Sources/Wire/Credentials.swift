@@ -1,3 +1,4 @@
+import Cryptography
 package import Trading
 
 /// Where a credential stands (design section 4.4).
@@ -45,7 +46,7 @@ package struct CreateCredentialRequest: Hashable, Sendable {
         json.beginObject()
         json.member("account_id", account.text)
         json.member("key_alias", keyAlias)
-        json.member("public_key_spki", Base64.encode(publicKey))
+        json.member("public_key_spki", Base64.standard.encode(publicKey))
         json.endObject()
         return json.bytes
     }
@@ -79,9 +80,9 @@ package struct PairCredentialRequest: Hashable, Sendable {
     package var body: [UInt8] {
         var json = JSONWriter()
         json.beginObject()
-        json.member("signature", Base64.encode(signature))
+        json.member("signature", Base64.standard.encode(signature))
         json.member("authorizing_credential", authorizingCredentialID)
-        json.member("authorizing_signature", Base64.encode(authorizingSignature))
+        json.member("authorizing_signature", Base64.standard.encode(authorizingSignature))
         json.endObject()
         return json.bytes
     }
@@ -131,7 +132,7 @@ package struct CredentialView: Hashable, Sendable {
         var json = JSONWriter(reservingBytes: 384)
         json.beginObject()
         writeMembers(to: &json)
-        json.member("challenge", Base64.encodeURLSafe(challenge))
+        json.member("challenge", Base64.url.encode(challenge))
         json.member("challenge_expires_at", challengeExpiresAt)
         json.endObject()
         return json.bytes

@@ -1,9 +1,10 @@
+import Cryptography
 import Testing
 import Trading
 import Wire
 
 @Suite struct `A credential` {
-    private static let publicKey = Base64.encode(Array(repeating: 7, count: 91))
+    private static let publicKey = Base64.standard.encode(Array(repeating: 7, count: 91))
 
     private func create(_ json: String) throws(Problem) -> CreateCredentialRequest {
         try CreateCredentialRequest.read(Array(json.utf8))
@@ -30,7 +31,7 @@ import Wire
             ("public_key_spki", #""AA""#),
             ("public_key_spki", #""-_-_""#),
             ("public_key_spki", "[]"),
-            ("public_key_spki", "\"\(Base64.encode(Array(repeating: 0, count: 513)))\""),
+            ("public_key_spki", "\"\(Base64.standard.encode(Array(repeating: 0, count: 513)))\""),
             ("x", "1"),
         ]
     )

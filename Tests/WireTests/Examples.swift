@@ -1,3 +1,4 @@
+import Cryptography
 import Testing
 import Trading
 import Wire
@@ -16,7 +17,7 @@ enum Example {
 
     static let headers = PlaceOrderHeaders(
         idempotencyKey: keyText,
-        signature: Base64.encode(signature),
+        signature: Base64.standard.encode(signature),
         credential: nil,
         clientTimestamp: "1773648000120",
         quoteReferenceTimestamp: "1773647999800"

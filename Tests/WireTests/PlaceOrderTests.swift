@@ -1,3 +1,4 @@
+import Cryptography
 import Testing
 import Trading
 import Wire
@@ -234,7 +235,7 @@ import Wire
         #expect(try read { $0.idempotencyKey = value }.key == Example.key)
     }
 
-    @Test(arguments: ["abc", "????", "AA==AA==", "AB==", "AAAA\n", Base64.encode(Array(repeating: 0, count: 257)), "AAA-"])
+    @Test(arguments: ["abc", "????", "AA==AA==", "AB==", "AAAA\n", Base64.standard.encode(Array(repeating: 0, count: 257)), "AAA-"])
     func `refuses a signature that is no strict base64 or too long`(_ value: String) {
         let problem = problem { () throws(Problem) in try read { $0.signature = value } }
         #expect(problem?.code == .invalidField)

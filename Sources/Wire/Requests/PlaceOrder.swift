@@ -4,6 +4,7 @@
 // Answers/OrderAnswers (how it is answered). Requests are read strictly, because what we ignored a trader would believe in; answers are
 // read leniently, because a newer router may say more.
 
+import Cryptography
 package import Trading
 
 /// The headers of an order as they arrived, nil where absent (design section 4.1).
@@ -180,7 +181,7 @@ package struct PlaceOrderRequest: Hashable, Sendable {
 
     private static func readSignature(_ text: String) throws(Problem) -> [UInt8] {
         let name = PlaceOrderHeaders.Name.signature
-        guard let signature = Base64.decode(text, limitBytes: signatureLimitBytes) else {
+        guard let signature = text.base64(limitBytes: signatureLimitBytes) else {
             throw .invalid(name, "The signature is not valid base64. Send DER or the raw 64 bytes, standard alphabet with padding.")
         }
         return signature
@@ -225,7 +226,7 @@ extension PlaceOrderRequest {
     package var headers: PlaceOrderHeaders {
         PlaceOrderHeaders(
             idempotencyKey: key.description,
-            signature: Base64.encode(signature),
+            signature: Base64.standard.encode(signature),
             credential: credentialID,
             clientTimestamp: String(clientTimestamp),
             quoteReferenceTimestamp: String(quoteReference)

@@ -1,3 +1,4 @@
+import Cryptography
 import Trading
 
 /// The members of a request's body, each of them expected: an unknown or duplicate one is refused, because a trader must never believe in a
@@ -68,7 +69,7 @@ struct RequestFields {
     /// Required bytes in strict base64, at least one.
     func base64(_ name: String, limitBytes: Int) throws(Problem) -> [UInt8] {
         try parsed(name, "1 to \(limitBytes) bytes in base64, standard alphabet with padding") { text in
-            Base64.decode(text, limitBytes: limitBytes).flatMap { $0.isEmpty ? nil : $0 }
+            text.base64(limitBytes: limitBytes).flatMap { $0.isEmpty ? nil : $0 }
         }
     }
 
@@ -92,5 +93,13 @@ extension String {
     fileprivate var hasLeadingZero: Bool {
         let start = utf8.prefix(2)
         return start.count == 2 && start.first == UInt8(ascii: "0") && start.last != UInt8(ascii: ".")
+    }
+}
+
+extension String {
+    /// The bytes of a strict base64 text (RFC 4648 section 4); nil when it is none or has more bytes than that, which is seen before anything is decoded.
+    func base64(limitBytes: Int) -> [UInt8]? {
+        guard utf8.count / 4 <= (limitBytes + 2) / 3, let bytes = Base64.standard.decode(self), bytes.count <= limitBytes else { return nil }
+        return bytes
     }
 }
