@@ -114,28 +114,28 @@ import Testing
     @Test func `is busy when its queue is full, and takes the same request later`() async throws {
         try await Served.run(["ORDER_ROUTER_LANES": "1", "ORDER_ROUTER_QUEUE_CAPACITY": "1", "ORDER_ROUTER_BATCH_CAP": "1"]) { served in
             let client = try await served.client()
-            let drafts = (0..<6).map { _ in client.draft() }
             let lock = try served.town.database.connect()
             try lock.execute("BEGIN")
             try lock.execute("SELECT 1 FROM shards FOR UPDATE")
-            let answers = try await withThrowingTaskGroup(of: (Draft, Phone.Answer).self) { group in
-                for draft in drafts { group.addTask { (draft, try await client.place(draft)) } }
-                var answers: [(Draft, Phone.Answer)] = []
-                for try await answer in group {
-                    answers.append(answer)
-                    // One is with the lane and one waits; the others were refused at once.
-                    if answers.count == 4 { try lock.execute("ROLLBACK") }
-                }
-                return answers
+            // One is with the lane, one waits.
+            async let taken = client.place(client.draft())
+            try await served.blocked()
+            async let waiting = client.place(client.draft())
+            try await served.eventually("a full queue") { try await client.get("/metrics").text.contains("order_router_queue_depth 1\n") }
+            var busy: [(Draft, Phone.Answer)] = []
+            for _ in 0..<3 {
+                let draft = client.draft()
+                busy.append((draft, try await client.place(draft)))
             }
-            let busy = answers.filter { $0.1.status != 201 }
-            #expect(busy.count == 4)
+            try lock.execute("ROLLBACK")
+            #expect(try await taken.status == 201)
+            #expect(try await waiting.status == 201)
             for (draft, answer) in busy {
                 expect(answer, isProblem: "busy", 503, outcome: "unknown")
                 #expect(answer.header("Retry-After") != nil)
                 #expect(try await client.place(draft.again).status == 201)
             }
-            #expect(try await served.number("SELECT count(*) FROM orders") == 6)
+            #expect(try await served.number("SELECT count(*) FROM orders") == 5)
         }
     }
 
@@ -208,9 +208,7 @@ import Testing
             try lock.execute("BEGIN")
             try lock.execute("SELECT 1 FROM shards FOR UPDATE")
             async let answering = client.place(draft)
-            try await served.eventually("the waiting lane") {
-                try await served.number("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()") > 0
-            }
+            try await served.blocked()
             served.router.signal(SIGTERM)
             try await served.eventually("the end of accepting") { served.router.log.contains { $0.contains("event=ending") } }
             try lock.execute("ROLLBACK")
