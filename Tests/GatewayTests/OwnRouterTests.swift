@@ -9,7 +9,7 @@ import Testing
 /// Routers with settings, halts and faults that other tests could not live with.
 @Suite struct `A router of its own` {
     @Test func `limits the requests of an account and of an address`() async throws {
-        try await Served.run(["ORDER_ROUTER_ACCOUNT_RATE": "1/3", "ORDER_ROUTER_ADDRESS_RATE": "1/8"]) { served in
+        try await Served.run(["ORDER_ROUTER_ACCOUNT_RATE": "1/3", "ORDER_ROUTER_ADDRESS_RATE": "1/30"]) { served in
             let (one, two) = (try await served.client(), try await served.client())
             var limited: Phone.Answer?
             var accepted = 0
@@ -27,12 +27,18 @@ import Testing
             // Token before rate, rate before signature.
             let stranger = try await one.place(one.draft(), headers: ["Authorization": "Bearer x"])
             expect(stranger, isProblem: "token_invalid", 401, outcome: "unknown")
-            let unsigned = try await one.place(one.draft(), headers: ["X-Biometric-Signature": "AAAA"])
+            var unsigned = stranger
+            for _ in 0..<20 where unsigned["code"] != "rate_limited" {
+                // On a slow machine the account may have an allowance again; then it is the signature's turn.
+                unsigned = try await one.place(one.draft(), headers: ["X-Biometric-Signature": "AAAA"])
+            }
             expect(unsigned, isProblem: "rate_limited", 429, outcome: "unknown")
             // Another account of the same address goes on until the address has had enough.
             #expect(try await two.place(two.draft()).status == 201)
-            for _ in 0..<40 {
-                let three = try await served.client()
+            var three = two
+            for number in 0..<200 {
+                // Three of each account, which its own limit admits.
+                if number % 3 == 0 { three = try await served.client() }
                 let answer = try await three.place(three.draft())
                 if answer.status == 201 { continue }
                 expect(answer, isProblem: "rate_limited", 429, outcome: "unknown")
