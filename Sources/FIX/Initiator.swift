@@ -93,9 +93,12 @@ package final class Initiator: Sendable {
         let numbers = try store.load()
         let socket = try FIXSocket.connect(host: configuration.host, port: configuration.port, timeout: configuration.connectTimeout)
         _ = control.takeDrop()
+        var settings = configuration.session
+        // In this generation the counterparty has said nothing yet: it has to begin again as we did.
+        if numbers.generation > 1, numbers.nextIn == 1 { settings.resetOnLogon = true }
         let runner = SessionRunner(
             socket: socket,
-            session: SessionState(configuration.session, numbers: numbers),
+            session: SessionState(settings, numbers: numbers),
             store: store,
             clock: clock,
             control: control,

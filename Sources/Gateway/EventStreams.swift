@@ -33,13 +33,22 @@ package final class EventStreams: Sendable {
     private let options: PostgresOptions
     private let signal: CommitSignal
     private let trouble: @Sendable (String) -> Void
+    private let delivered: @Sendable (_ oldestAt: Int64, _ count: Int) -> Void
     private let state = Mutex(State())
 
-    /// - Parameter signal: raised when something was committed to the log.
-    package init(database: PostgresOptions, signal: CommitSignal, trouble: @escaping @Sendable (String) -> Void) {
+    /// - Parameters:
+    ///   - signal: raised when something was committed to the log.
+    ///   - delivered: told of each portion that a stream got: when its first event was committed, and how many it holds.
+    package init(
+        database: PostgresOptions,
+        signal: CommitSignal,
+        trouble: @escaping @Sendable (String) -> Void,
+        delivered: @escaping @Sendable (_ oldestAt: Int64, _ count: Int) -> Void = { _, _ in }
+    ) {
         options = database
         self.signal = signal
         self.trouble = trouble
+        self.delivered = delivered
     }
 
     /// The account's next events after a number, at least one; empty when the stream is cancelled or the router ends.
@@ -94,13 +103,14 @@ package final class EventStreams: Sendable {
     /// Brings waiting streams their events. True when there were any.
     private func deliver(_ database: Database) throws(PostgresError) -> Bool {
         let waiters = Array(state.withLock { $0.waiters })
-        let found = try database.events(after: waiters.map { ($0.value.account, $0.value.after) }, limit: Int(Self.portion))
-        var delivered = false
-        for (waiter, events) in zip(waiters, found) where !events.isEmpty {
-            delivered = true
+        let portions = try database.events(after: waiters.map { ($0.value.account, $0.value.after) }, limit: Int(Self.portion))
+        var found = false
+        for (waiter, events) in zip(waiters, portions) where !events.isEmpty {
+            found = true
+            if let first = events.first { self.delivered(first.at, events.count) }
             state.withLock { $0.waiters.removeValue(forKey: waiter.key) }?.continuation.resume(returning: events)
         }
-        return delivered
+        return found
     }
 
     /// Ends every stream: each says goodbye and its client connects again, here or elsewhere.

@@ -30,8 +30,10 @@ extension APIHandler {
         if let backlog = try? await api.readers.read({ try $0.backlog() }) {
             api.metrics.set("order_router_backlog", [("leg", "send")], to: Double(backlog.unsentRows))
             api.metrics.set("order_router_backlog", [("leg", "settle")], to: Double(backlog.unsettledReports))
-            let age = backlog.oldestUnsettledAt.map { Double(api.now() - $0) / 1_000 } ?? 0
-            api.metrics.set("order_router_backlog_age_seconds", [("leg", "settle")], to: max(0, age))
+            for (leg, oldest) in [("send", backlog.oldestUnsentAt), ("settle", backlog.oldestUnsettledAt)] {
+                let age = oldest.map { Double(max(0, api.now() - $0)) / 1_000 } ?? 0
+                api.metrics.set("order_router_backlog_age_seconds", [("leg", leg)], to: age)
+            }
             api.metrics.set("order_router_parked_reports", to: Double(backlog.parkedReports))
             api.metrics.set("order_router_alarms", to: Double(backlog.alarms))
             api.metrics.set("order_router_database_up", to: 1)

@@ -101,14 +101,18 @@ struct Settlement {
         )
     }
 
-    /// The report cannot be booked: it is parked and its order doubted. An answer to a status request is asked for again anyway: it is not kept.
+    /// The report cannot be booked: it is parked and its order doubted. An answer to a status request is asked for again anyway: it is not kept,
+    /// and alarmed once for as long as the venue says the same.
     private mutating func doubt(_ order: OrderState, _ item: InboxReport, _ why: String) {
         var doubted = order
         let isStatus = item.report.execType == "I"
         if case .changed(let type, _) = doubted.apply(.doubted(reason: why), balances: &changes.balances, at: now) {
             keep(doubted, type)
         } else if isStatus {
-            return
+            guard doubted.reason != why else { return }
+            doubted.reason = why
+            orders[doubted.id] = doubted
+            changes.update(doubted)
         }
         if isStatus {
             raise(Alarm(.cumulativeQuantityDiffers, why), order: order, id: order.id.text)

@@ -10,7 +10,7 @@ import Postgres
 enum OrderRouterCommand {
     static let all: [Command] = [
         .serve, .migrate, .demo, .simulate, .verifyLedger, .accountCreate, .accountShow, .credentialEnrol, .credentialList, .credentialInvalidate,
-        .tokenIssue, .sign, .halt, .resume, .halts,
+        .tokenIssue, .sign, .halt, .resume, .halts, .resetSession,
     ]
 
     static func main() async {

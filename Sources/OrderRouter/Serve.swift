@@ -58,7 +58,15 @@ struct Serve: Sendable {
         let board = QuoteBoard(now: now)
         let queue = OrderQueue(capacity: configuration.queueCapacity, batchCap: configuration.batchCap)
         let readers = Readers(database, count: 2)
-        let streams = EventStreams(database: database, signal: streamSignal, trouble: trouble("publish"))
+        let streams = EventStreams(
+            database: database,
+            signal: streamSignal,
+            trouble: trouble("publish"),
+            delivered: { [metrics, now] oldestAt, count in
+                metrics.size("order_router_batch_size", [("leg", "publish")], count)
+                metrics.time("order_router_leg_seconds", [("leg", "publish")], .milliseconds(max(0, now() - oldestAt)))
+            }
+        )
         let link = venueLink(database)
         let api = api(keys, database, board, queue, readers, streams, migrator)
         var http = configuration.http

@@ -40,9 +40,10 @@ package struct PostgresOptions: Sendable {
     }
 
     /// Keepalives that find a dead peer within half a minute, for connections that wait; `tcp_user_timeout` (ms) bounds unacknowledged
-    /// sends. All yield to the URL.
+    /// sends. A server that only reads is passed over: a standby would answer with what was true a while ago. All yield to the URL.
     private static let transportDefaults = [
         "keepalives": "1", "keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3", "tcp_user_timeout": "15000",
+        "target_session_attrs": "read-write",
     ]
 
     /// libpq's parameters for each host of the URL, in the URL's order.

@@ -4,6 +4,8 @@ package import Trading
 /// How much waits for each leg.
 package struct Backlog: Sendable {
     package let unsentRows: Int64
+    /// Time of the oldest log row that the venue's sender has not looked at; nil when there is none.
+    package let oldestUnsentAt: Int64?
     package let unsettledReports: Int64
     /// Receipt time of the oldest unsettled report; nil when there is none.
     package let oldestUnsettledAt: Int64?
@@ -104,19 +106,20 @@ extension Database {
 
     package func backlog() throws(PostgresError) -> Backlog {
         let rows = try run(SQL.readBacklog)
-        let oldest = rows.int64(0, 2)
+        func time(_ column: Int) -> Int64? { rows.int64(0, column) == 0 ? nil : rows.int64(0, column) }
         return Backlog(
             unsentRows: rows.int64(0, 0),
-            unsettledReports: rows.int64(0, 1),
-            oldestUnsettledAt: oldest == 0 ? nil : oldest,
-            parkedReports: rows.int64(0, 3),
-            alarms: rows.int64(0, 4)
+            oldestUnsentAt: time(1),
+            unsettledReports: rows.int64(0, 2),
+            oldestUnsettledAt: time(3),
+            parkedReports: rows.int64(0, 4),
+            alarms: rows.int64(0, 5)
         )
     }
 }
 
 extension Pipeline {
-    fileprivate mutating func auditOperator(by whom: String, _ action: String, _ detail: String, _ now: Int64) {
+    mutating func auditOperator(by whom: String, _ action: String, _ detail: String, _ now: Int64) {
         add(SQL.insertOperatorAudit) {
             $0.append(now)
             $0.append(whom)

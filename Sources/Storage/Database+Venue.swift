@@ -247,13 +247,44 @@ extension Database {
         }
     }
 
-    /// UNKNOWN orders that were last asked about before `askedBefore` (or never).
+    /// UNKNOWN orders, and those with a cancel request older than that, that were last asked about before `askedBefore` (or never).
     package func unknownOrders(askedBefore: Int64, limit: Int) throws(PostgresError) -> [OrderState] {
         let ids = try run(SQL.readUnknownOrders) {
             $0.append(askedBefore)
             $0.append(Int64(limit))
         }.orderIDs
         return try run(SQL.readOrdersByID) { $0.append(ids.map(\.text)) }.orders.values.sorted { $0.createdAt < $1.createdAt }
+    }
+
+    /// Orders as they stand, read without their shards' locks.
+    package func orders(_ ids: [OrderID]) throws(PostgresError) -> [OrderID: OrderState] {
+        if ids.isEmpty { return [:] }
+        return try run(SQL.readOrdersByID) { $0.append(ids.map(\.text)) }.orders
+    }
+
+    /// Open orders of a shard that were numbered for the venue and are not UNKNOWN yet.
+    package func ordersAtVenue(shard: Int16, limit: Int) throws(PostgresError) -> [OrderID] {
+        try run(SQL.readOrdersAtVenue) {
+            $0.append(shard)
+            $0.append(Int64(limit))
+        }.orderIDs
+    }
+
+    /// Begins the session's numbers again: the generation that nobody has spoken in yet, whose first Logon asks the venue to do the same. The epoch moves
+    /// too, so that nothing of the old numbers is committed any more. Returns the new generation; nil where there is no such session.
+    package func resetSession(_ session: String, by whom: String, at now: Int64) throws(PostgresError) -> Int64? {
+        let rows = try begin { $0.add(SQL.resetSession) { $0.append(session) } }
+        guard rows[0].count == 1 else {
+            rollback()
+            return nil
+        }
+        do {
+            try commit { $0.auditOperator(by: whom, "session_reset", session, now) }
+        } catch {
+            rollback()
+            throw error
+        }
+        return rows[0].int64(0, 0)
     }
 
     /// Messages sent before, to be resent.

@@ -49,6 +49,7 @@ package enum SQL {
     static let readKey = Statement("read_key")
     static let readKeys = Statement("read_keys")
     static let readLogEnds = Statement("read_log_ends")
+    static let readOrdersAtVenue = Statement("read_orders_at_venue")
     static let readOrdersByID = Statement("read_orders_by_id")
     static let readOutbox = Statement("read_outbox")
     static let readOverdueOrders = Statement("read_overdue_orders")
@@ -61,6 +62,7 @@ package enum SQL {
     static let readVenueUp = Statement("read_venue_up")
     static let readWholeTables = Statement("read_whole_tables")
     static let releaseLease = Statement("release_lease")
+    static let resetSession = Statement("reset_session")
     static let setLoggedOn = Statement("set_logged_on")
     static let takeLease = Statement("take_lease")
     static let updateOrders = Statement("update_orders")
@@ -87,10 +89,11 @@ package enum SQL {
         insertKeys, insertLog, insertOperatorAudit, insertOrders, insertSent, listOrders, lockAllShards, lockSession,
         lockShard, noteAsked, openBalances, orderByID, parkReports, raiseAlarms, readAccounts, readAllBalances,
         readBacklog, readBalances, readCredentialStates, readCredentials, readEventBounds, readEvents,
-        readExecutions, readHalts, readInbox, readKey, readKeys, readLogEnds, readOrdersByID, readOutbox,
-        readOverdueOrders, readSent, readShardsToSend, readShardsToSettle, readShardsToSweep, readSilentOrders,
-        readUnknownOrders, readVenueUp, readWholeTables, releaseLease, setLoggedOn, takeLease, updateOrders,
-        verifyAlarms, verifyBalances, verifyCounters, verifyEntries, verifyEvents, verifyFills, verifyHolds,
-        verifyJournals, verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,
+        readExecutions, readHalts, readInbox, readKey, readKeys, readLogEnds, readOrdersAtVenue, readOrdersByID,
+        readOutbox, readOverdueOrders, readSent, readShardsToSend, readShardsToSettle, readShardsToSweep,
+        readSilentOrders, readUnknownOrders, readVenueUp, readWholeTables, releaseLease, resetSession, setLoggedOn,
+        takeLease, updateOrders, verifyAlarms, verifyBalances, verifyCounters, verifyEntries, verifyEvents,
+        verifyFills, verifyHolds, verifyJournals, verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds,
+        verifySigns, verifyVenueOrders,
     ]
 }

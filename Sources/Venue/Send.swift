@@ -7,7 +7,7 @@ import Trading
 extension VenueSession {
     /// Log rows per transaction: enough to fill a commit, few enough that the shard is soon free for accepting again.
     static let sendCap = 256
-    /// UNKNOWN orders asked about at once.
+    /// Orders asked about at once.
     static let askCap = 100
     /// How long a status request or cancel may still be resent, ms: a question does not grow old within a session's day.
     static let resendable: Int64 = 86_400_000
@@ -18,10 +18,10 @@ extension VenueSession {
             let begun = ContinuousClock.now
             guard let reads = try database.beginSend(shard: shard, limit: Self.sendCap) else { continue }
             let outgoing = try number(reads, shard, &session, at: wall)
+            observer.committed()
             guard !outgoing.isEmpty else { continue }
             observer.step(.sendCommitted)
             observer.batch("send", outgoing.count, .now - begun)
-            observer.committed()
             return outgoing
         }
         return []
@@ -83,7 +83,7 @@ extension VenueSession {
         }
     }
 
-    /// OrderStatusRequests for orders that are UNKNOWN and were not asked about lately.
+    /// OrderStatusRequests for orders that are UNKNOWN, or whose cancel request stays unanswered, and that were not asked about lately.
     func ask(_ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
         guard wall >= askDue else { return [] }
         askDue = wall + settings.askInterval

@@ -21,11 +21,21 @@ package final class VenueLink: Sendable {
         fix.heartbeatSeconds = settings.heartbeatSeconds
         let holder = SessionHolder()
         session = holder
+        var configuration = Initiator.Configuration(host: settings.host, port: settings.port, session: fix)
+        configuration.backoff = configuration.backoff.lowerBound...max(configuration.backoff.lowerBound, settings.longestPause)
+        // A router that stands by is told the same at each look: once is enough for the log.
+        let lastReport = Mutex("")
         initiator = Initiator(
-            Initiator.Configuration(host: settings.host, port: settings.port, session: fix),
+            configuration,
             clock: clock,
             random: random,
-            report: { observer.trouble($0) },
+            report: { text in
+                let isNews = lastReport.withLock { last in
+                    defer { last = text }
+                    return last != text
+                }
+                if isNews { observer.trouble(text) }
+            },
             openStore: {
                 let opened = VenueSession(settings: settings, database: database, clock: clock, observer: observer)
                 holder.session = opened

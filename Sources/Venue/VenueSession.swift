@@ -82,6 +82,8 @@ final class VenueSession: SessionStore {
     // MARK: Driver's calls
 
     func commit(_ step: SessionStep, numbers: SessionNumbers) throws {
+        // Before the numbers: a crash in between leaves orders in doubt that need not be, and never one unasked that should be.
+        if let loss = step.lossOfReports { try doubtAll(reason: loss) }
         try receive(step, numbers: numbers)
         let record = try held()
         self.record = SessionRecord(
@@ -94,6 +96,7 @@ final class VenueSession: SessionStore {
     }
 
     /// Messages to be sent again. A NewOrderSingle past its deadline is not: its order is UNKNOWN until the venue has said that it never heard of it.
+    /// Nor is one that the venue has acknowledged or ended before: a venue that asks for it has lost its memory and would execute it anew.
     func stored(from: Int, through: Int) throws -> [StoredMessage] {
         let record = try held()
         let sent = try database.sentMessages(
@@ -105,15 +108,17 @@ final class VenueSession: SessionStore {
         let now = now
         let late = sent.filter { $0.type == "D" && $0.resendBy < now }
         for (shard, messages) in Dictionary(grouping: late, by: \.shard) {
-            try doubt(messages.compactMap { OrderID($0.orderID) }, shard: shard, reason: "not_resent_past_its_deadline")
+            try doubt(messages.compactMap { OrderID($0.orderID) }, shard: shard, in: [.routed], reason: "not_resent_past_its_deadline")
         }
+        let orders = try database.orders(sent.filter { $0.type == "D" }.compactMap { OrderID($0.orderID) })
+        let answered = Set(orders.values.filter { !$0.awaitsTheVenue }.map(\.id.text))
         return sent.map {
             StoredMessage(
                 number: Int($0.number),
                 type: MessageType(rawValue: $0.type),
                 sendingTime: $0.sentAt,
                 body: $0.body,
-                isExpired: $0.resendBy < now
+                isExpired: $0.resendBy < now || ($0.type == "D" && answered.contains($0.orderID))
             )
         }
     }
@@ -135,8 +140,7 @@ final class VenueSession: SessionStore {
                 observer.trouble("disconnected: \(reason)")
                 try setLoggedOn(false)
             case .generationBegan(let generation):
-                observer.trouble("sequence numbers began again, generation \(generation)")
-                try doubtRouted()
+                observer.trouble("sequence numbers began again, generation \(generation): every order at the venue is asked about")
             case .inboundSkipped(let from, let through):
                 observer.trouble("the venue skipped its messages \(from) to \(through): they will never come")
             case .askedBeyondSent(let from, let next): observer.trouble("the venue asks for message \(from), our next is \(next)")
@@ -157,21 +161,27 @@ final class VenueSession: SessionStore {
 
     // MARK: Doubt
 
-    /// After a reset of the numbers nobody resends what the venue may have missed: what it has not acknowledged is asked about.
-    private func doubtRouted() throws {
+    /// After a reset of the numbers, or a skip by the venue, nobody resends what one side has missed: each order that the venue may have is asked about.
+    private func doubtAll(reason: String) throws {
         for shard in 0..<AccountID.shardCount {
-            let routed = try database.silentOrders(shard: shard, routedBefore: .max, limit: 10_000)
-            try doubt(routed, shard: shard, reason: "sequence_reset")
+            while true {
+                let open = try database.ordersAtVenue(shard: shard, limit: Self.doubtPortion)
+                try doubt(open, shard: shard, in: [.routed, .working, .partiallyFilled], reason: reason)
+                if open.count < Self.doubtPortion { break }
+            }
         }
     }
 
-    /// Routed orders become UNKNOWN, by a commit under their shard's lock.
-    private func doubt(_ orders: [OrderID], shard: Int16, reason: String) throws {
+    /// Orders doubted per transaction: short enough that accepting need not wait.
+    private static let doubtPortion = 256
+
+    /// Orders that are in one of these states under their shard's lock become UNKNOWN.
+    private func doubt(_ orders: [OrderID], shard: Int16, in states: Set<OrderStatus>, reason: String) throws {
         if orders.isEmpty { return }
         do {
             let reads = try database.beginOrders(shard: shard, orders: orders)
             var changes = reads.changes(at: now)
-            for var order in reads.orders.values where order.status == .routed {
+            for var order in reads.orders.values where states.contains(order.status) {
                 guard case .changed(let type, _) = order.apply(.doubted(reason: reason), balances: &changes.balances, at: now) else { continue }
                 changes.update(order)
                 changes.tell(type, of: order)
@@ -192,4 +202,20 @@ final class VenueSession: SessionStore {
         }
         database.drop()
     }
+}
+
+extension SessionStep {
+    /// Why messages between us and the venue may never arrive, where this step brings that about.
+    fileprivate var lossOfReports: String? {
+        if newGeneration != nil { return "sequence_reset" }
+        let skips = events.contains { event in
+            if case .inboundSkipped = event { true } else { false }
+        }
+        return skips ? "messages_skipped" : nil
+    }
+}
+
+extension OrderState {
+    /// The venue has said nothing of it yet that we could book.
+    fileprivate var awaitsTheVenue: Bool { (status == .routed || status == .unknown) && filledQuantity == 0 }
 }

@@ -13,7 +13,10 @@ package struct VenueSettings: Sendable {
     package var leaseRenewal: Int64 = 1_000
     /// The holder stops writing this long before the end, ms: for the difference between two clocks' rates and for bytes under way.
     package var leaseMargin: Int64 = 1_000
-    /// Between two questions about the same UNKNOWN order, ms.
+    /// Between two attempts to take the lease or to reach the venue, at most, ms: a router that stands by notices soon that the lease is free, and
+    /// a venue that is back serves soon. One attempt a second burdens nobody.
+    package var longestPause: Int64 = 1_000
+    /// Between two questions about the same order in doubt, ms; a cancel request unanswered for so long is a doubt too.
     package var askInterval: Int64 = 5_000
 
     /// The session's name in the database.

@@ -88,7 +88,10 @@ package final class RouterProcess: Sendable {
     package var hasEnded: Bool { state.withLock(\.hasEnded) }
     package var log: [String] { state.withLock(\.lines) }
 
-    package func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+    /// Nothing where it has ended: its number may be somebody else's by now.
+    package func signal(_ number: Int32) {
+        if process.isRunning { kill(process.processIdentifier, number) }
+    }
 
     deinit {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }

@@ -5,6 +5,7 @@ import Foundation
 package import Identity
 import Postgres
 package import Storage
+import Synchronization
 package import TestSupport
 import Trading
 import Wire
@@ -24,12 +25,14 @@ package final class Town: Sendable {
     package let folder: String
     private let url: String
     private let enrolment: Enrolment
+    private let routers = Mutex<[RouterProcess]>([])
 
     /// Milliseconds since the epoch.
     package static func now() -> Int64 { SessionClock.system.wall() }
 
     /// - Parameters:
     ///   - url: where the routers find the database: its own address, or a proxy's.
+    ///   - given: else a new one of the server that all tests share.
     package init(
         accounts: Int,
         cash: Int64 = 1_000_000,
@@ -43,8 +46,9 @@ package final class Town: Sendable {
         self.url = url ?? database.url
         var configuration = SimulatedVenue.Configuration()
         configuration.frozen = frozen
-        // Two routers side by side.
+        // Two routers side by side have a market-data session each.
         configuration.marketDataParties = ["QUOTES", "QUOTES2"]
+        configuration.exchange.lateness = 300
         venue = try SimulatedVenue(configuration, log: { _ in })
         venuePort = try venue.start()
         folder = FileManager.default.temporaryDirectory.appending(path: "order-router-journey-\(UUID().uuidString)").path
@@ -110,7 +114,20 @@ package final class Town: Sendable {
         ].merging(more) { _, new in new }
     }
 
-    package func router(_ more: [String: String] = [:]) throws -> RouterProcess { try RouterProcess(environment(more)) }
+    /// It lives until it ends or the town does.
+    package func router(_ more: [String: String] = [:]) throws -> RouterProcess {
+        let router = try RouterProcess(environment(more))
+        routers.withLock { routers in
+            routers.removeAll(where: \.hasEnded)
+            routers.append(router)
+        }
+        return router
+    }
+
+    /// Another beside the first, with a market-data session of its own.
+    package func secondRouter(_ more: [String: String] = [:]) throws -> RouterProcess {
+        try router(["ORDER_ROUTER_MARKET_DATA_SENDER_COMP_ID": "QUOTES2"].merging(more) { _, new in new })
+    }
 
     /// Runs the venue around `body`.
     package func run(_ body: (Town) async throws -> Void) async throws {
@@ -128,39 +145,16 @@ package final class Town: Sendable {
             }
             if let failure { throw failure }
         }
+        for router in routers.withLock({ $0 }) { router.signal(SIGKILL) }
         await readers.stop()
         try? FileManager.default.removeItem(atPath: folder)
     }
 
     /// Waits until no order is under way any more: everything has its verdict or rests at the venue.
-    package func quiet() async throws {
-        let deadline = ContinuousClock.now + .seconds(60)
-        var last: [String] = []
-        while ContinuousClock.now < deadline {
-            let under = try await readers.read { database in
-                let rows = try database.connection().query(
-                    """
-                    SELECT order_id || ' ' || status || ' ' || cancel_pending FROM orders WHERE status IN (1, 2, 9) OR cancel_pending
-                    UNION ALL SELECT 'inbox ' || s.shard FROM shards s JOIN inbox i ON i.shard = s.shard AND i.inbox_id > s.settled_inbox
-                    """
-                )
-                return (0..<rows.count).map { rows.text($0, 0) }
-            }
-            if under.isEmpty { return }
-            last = under
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        throw TimedOut(what: "the end of orders under way: \(last.prefix(5))")
-    }
+    package func quiet() async throws { try await readers.quiet() }
 
     /// Every invariant of the ledger, and one order at the venue for each ClOrdID. Throws what does not hold.
-    package func verify() async throws {
-        let results = try await readers.read { try $0.verifyLedger(limit: 5) }
-        var faults = results.filter { !$0.holds }.map { "\($0.name): \($0.proves) \($0.columns) \($0.offending)" }
-        if results.count <= 10 { faults.append("only \(results.count) checks of the ledger were made") }
-        faults += venue.doubles.map { "\($0) came twice to the venue" }
-        if !faults.isEmpty { throw Unsound(faults: faults) }
-    }
+    package func verify() async throws { try await readers.verify(venue) }
 }
 
 /// Something that should have come did not.

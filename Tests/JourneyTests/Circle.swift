@@ -20,30 +20,78 @@ import Wire
 final class Circle: Sendable {
     static let now: @Sendable () -> Int64 = { SessionClock.system.wall() }
 
+    /// Times of the router, short where a test has to see them pass.
+    struct Times: Sendable {
+        var silence: Int64 = 10_000
+        var ask: Int64 = 5_000
+        var sweep: Duration = .milliseconds(500)
+        var immediate: Int64 = 5_000
+        var lease: Int64 = 3_000
+
+        /// Everything that waits for the venue is in doubt at once.
+        static let impatient: Times = {
+            var times = Times()
+            (times.silence, times.ask, times.sweep, times.immediate) = (300, 100, .milliseconds(50), 400)
+            return times
+        }()
+    }
+
     let database: TestDatabase
     let options: PostgresOptions
-    let venue: SimulatedVenue
+    let times: Times
+    /// What the stations complained of.
+    let troubles = Mutex<[String]>([])
     let queue = OrderQueue(capacity: 4_096, batchCap: 256)
     let streams: EventStreams
     let readers: Readers
     let board = QuoteBoard(now: Circle.now)
     private let streamSignal = CommitSignal()
     private let settleSignal = CommitSignal()
-    private let venuePort: UInt16
+    let venuePort: UInt16
+    private let current: Mutex<SimulatedVenue>
+    private let successor = Mutex<SimulatedVenue?>(nil)
 
-    init(venue: SimulatedVenue.Configuration = Circle.frozenVenue, database given: TestDatabase? = nil) throws {
+    init(_ times: Times = Times(), venue: SimulatedVenue.Configuration = Circle.frozenVenue, database given: TestDatabase? = nil) throws {
+        self.times = times
         database = try given ?? TestDatabase()
         options = try database.options
-        self.venue = try SimulatedVenue(venue, log: { _ in })
-        venuePort = try self.venue.start()
+        let first = try SimulatedVenue(venue, log: { _ in })
+        current = Mutex(first)
+        venuePort = try first.start()
         streams = EventStreams(database: options, signal: streamSignal, trouble: { print("streams: \($0)") })
         readers = Readers(options, count: 1)
+    }
+
+    var venue: SimulatedVenue { current.withLock { $0 } }
+
+    /// Ends the venue that runs; another takes its place at the same address, with what is in its configuration and no memory of the first.
+    func replaceVenue(_ configuration: SimulatedVenue.Configuration = Circle.frozenVenue) throws {
+        var configuration = configuration
+        configuration.port = venuePort
+        let next = try SimulatedVenue(configuration, log: { _ in })
+        successor.withLock { $0 = next }
+        venue.stop()
+    }
+
+    private func runVenue() async throws {
+        while true {
+            try await venue.run()
+            guard !Task.isCancelled, let next = successor.withLock({ $0.take() }) else { return }
+            _ = try next.start()
+            current.withLock { $0 = next }
+        }
     }
 
     static var frozenVenue: SimulatedVenue.Configuration {
         var configuration = SimulatedVenue.Configuration()
         configuration.frozen = true
         return configuration
+    }
+
+    private var rules: DeskRules {
+        var rules = Self.rules
+        rules.deadlines.immediateMilliseconds = times.immediate
+        return rules
     }
 
     static let rules = DeskRules(
@@ -88,12 +136,14 @@ final class Circle: Sendable {
             heartbeatSeconds: 30,
             holder: UUID().uuidString
         )
-        settings.leaseDuration = 3_000
+        settings.leaseDuration = times.lease
+        settings.askInterval = times.ask
+        let note: @Sendable (String) -> Void = { [self] what in troubles.withLock { $0.append(what) } }
         var venueObserver = VenueObserver()
         let link = Mutex<VenueLink?>(nil)
         venueObserver.committed = { [streamSignal] in streamSignal.raise() }
         venueObserver.received = { [settleSignal] in settleSignal.raise() }
-        venueObserver.trouble = { print("venue: \($0)") }
+        venueObserver.trouble = { note("venue: \($0)") }
         let opened = VenueLink(settings: settings, database: options, clock: .system, observer: venueObserver, random: { 0.5 })
         link.withLock { $0 = opened }
         var observer = DeskObserver()
@@ -101,7 +151,7 @@ final class Circle: Sendable {
             streamSignal.raise()
             opened.wake()
         }
-        observer.trouble = { leg, what in print("\(leg): \(what)") }
+        observer.trouble = { leg, what in note("\(leg): \(what)") }
         let deskObserver = observer
         let feed = QuoteFeed(
             settings: FeedSettings(
@@ -115,21 +165,25 @@ final class Circle: Sendable {
             board: board,
             clock: .system,
             random: { 0.5 },
-            trouble: { print("feed: \($0)") }
+            trouble: { note("feed: \($0)") }
         )
-        let (queue, board, streams, settleSignal, venue) = (queue, board, streams, settleSignal, venue)
+        let (queue, board, streams, settleSignal, rules) = (queue, board, streams, settleSignal, rules)
+        var sweep = Sweep.Times()
+        sweep.silence = times.silence
+        sweep.interval = times.sweep
+        let sweepTimes = sweep
         var stations: [@Sendable () async throws -> Void] = [
-            { try await venue.run() }, { try await opened.run() }, { try await feed.run() },
+            { try await self.runVenue() }, { try await opened.run() }, { try await feed.run() },
             Self.onThread("streams") { try await streams.run() },
             Self.onThread("settle") {
-                try await Settle(database: options, rules: Circle.rules, observer: deskObserver, signal: settleSignal, now: Circle.now).run()
+                try await Settle(database: options, rules: rules, observer: deskObserver, signal: settleSignal, now: Circle.now).run()
             },
-            Self.onThread("sweep") { try await Sweep(database: options, times: .init(), observer: deskObserver, now: Circle.now).run() },
+            Self.onThread("sweep") { try await Sweep(database: options, times: sweepTimes, observer: deskObserver, now: Circle.now).run() },
         ]
         for lane in 0..<2 {
             stations.append(
                 Self.onThread("lane-\(lane)") {
-                    await Accept(queue: queue, database: options, market: board, rules: Circle.rules, observer: deskObserver, now: Circle.now).run()
+                    await Accept(queue: queue, database: options, market: board, rules: rules, observer: deskObserver, now: Circle.now).run()
                 }
             )
         }
@@ -155,7 +209,7 @@ final class Circle: Sendable {
                     (),
                     [
                         .create(
-                            CredentialRecord(id: "cred_test", account: account, alias: "test", publicKeySPKI: [1], state: .active, createdAt: 0),
+                            CredentialRecord(id: "cred_\(name)", account: account, alias: "test", publicKeySPKI: [1], state: .active, createdAt: 0),
                             audit: "enrolled"
                         )
                     ]
@@ -184,7 +238,7 @@ final class Circle: Sendable {
                     orderID: OrderID(key: key, digest: sha256(SignedForm.orderIdentityText(account: account, key: key))),
                     terms: terms,
                     fingerprint: sha256(SignedForm.fingerprintText(account: account, terms: terms, estimatedTotal: nil, key: key)),
-                    credentialID: "cred_test",
+                    credentialID: "cred_\(account)",
                     clientTimestamp: Circle.now(),
                     quoteReference: Circle.now(),
                     receivedAt: Circle.now()
@@ -194,16 +248,24 @@ final class Circle: Sendable {
     }
 
     /// The account's events, from the first on, until one satisfies.
-    func events(of account: AccountID, until isEnd: @Sendable (EventRecord) -> Bool) async throws -> [EventRecord] {
-        var seen: [EventRecord] = []
-        let deadline = ContinuousClock.now + .seconds(20)
-        while ContinuousClock.now < deadline {
-            let next = await streams.next(account, after: seen.last?.number ?? 0)
-            seen += next
-            if next.contains(where: isEnd) { return seen }
-            if next.isEmpty { break }
+    func events(of account: AccountID, until isEnd: @escaping @Sendable (EventRecord) -> Bool) async throws -> [EventRecord] {
+        let streams = streams
+        let waiting = Task {
+            var seen: [EventRecord] = []
+            while !seen.contains(where: isEnd) {
+                let next = await streams.next(account, after: seen.last?.number ?? 0)
+                if next.isEmpty { throw TimedOut(what: "an event of \(account); seen: \(seen.map { "\($0.type) \($0.order.status)" })") }
+                seen += next
+            }
+            return seen
         }
-        throw TimedOut(what: "an event of \(account); seen: \(seen.map { "\($0.type) \($0.order.status)" })")
+        // The deadline guards alone.
+        let patience = Task {
+            try await Task.sleep(for: .seconds(60))
+            waiting.cancel()
+        }
+        defer { patience.cancel() }
+        return try await waiting.value
     }
 
     static func newKey() -> IdempotencyKey {

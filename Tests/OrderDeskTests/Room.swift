@@ -13,7 +13,6 @@ import Trading
 final class Room: Sendable {
     let url: String
     private let database: TestDatabase?
-    private let settler = DedicatedThread(name: "settler")
 
     convenience init(cash: String = "1000000") throws {
         let database = try TestDatabase()
@@ -39,8 +38,6 @@ final class Room: Sendable {
         try storage.setLoggedOn(true, session: session, epoch: 1)
         storage.drop()
     }
-
-    deinit { settler.stop() }
 
     func connect() throws -> PostgresConnection { try PostgresConnection(PostgresOptions(url: url)) }
 

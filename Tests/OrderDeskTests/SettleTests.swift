@@ -89,6 +89,24 @@ extension `On PostgreSQL, the desk` {
             try room.check()
         }
 
+        @Test func `reports are booked once by two routers that settle at the same time`() async throws {
+            try room.route()
+            let room = room
+            let threads = (0..<2).map { DedicatedThread(name: "settler-\($0)") }
+            defer { for thread in threads { thread.stop() } }
+            for round in 0..<5 {
+                try room.receive((0..<20).map { fill("e\(round)-\($0)", 1) }, from: Int64(round * 20 + 1))
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for thread in threads { group.addTask { try await thread.run { try room.settle() } } }
+                    try await group.waitForAll()
+                }
+            }
+            #expect(try room.status(id) == .filled)
+            #expect(try room.value("SELECT count(*) FROM executions") == 100)
+            #expect(try room.value("SELECT count(*) FROM parked_reports") == 0)
+            try room.check()
+        }
+
         @Test func `an order's fills to the end leave nothing held`() throws {
             try room.route()
             try room.receive([fill("e1", 60), fill("e2", 40)])

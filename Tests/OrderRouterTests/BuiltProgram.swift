@@ -45,11 +45,8 @@ struct BuiltProgram {
             // Files, not pipes: a program that writes much is never stopped by a test that does not read.
             for name in ["out", "err"] { try folder.write(name, "") }
             try folder.write("in", input)
-            process.standardInput = try FileHandle(forReadingFrom: folder.url("in"))
-            process.standardOutput = try FileHandle(forWritingTo: folder.url("out"))
-            process.standardError = try FileHandle(forWritingTo: folder.url("err"))
             process.terminationHandler = { [ended] _ in ended.open() }
-            try process.run()
+            try process.run(in: folder)
         }
 
         var output: String { folder.read("out") }
@@ -153,12 +150,22 @@ func program(_ words: String..., input: String = "") async throws -> BuiltProgra
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = words
-    process.standardInput = try FileHandle(forReadingFrom: folder.url("in"))
-    process.standardOutput = try FileHandle(forWritingTo: folder.url("out"))
-    process.standardError = try FileHandle(forWritingTo: folder.url("err"))
     let ended = Latch()
     process.terminationHandler = { _ in ended.open() }
-    try process.run()
+    try process.run(in: folder)
     guard await ended.wait(upTo: .seconds(60)) else { throw BuiltProgram.Failure(what: "\(words) did not end") }
     return BuiltProgram.Outcome(status: process.terminationStatus, output: folder.read("out"), errors: folder.read("err"))
+}
+
+extension Process {
+    /// Starts with the folder's files `in`, `out` and `err` as its own; ours are closed at once, for each test starts many.
+    func run(in folder: TemporaryFolder) throws {
+        let handles = [
+            try FileHandle(forReadingFrom: folder.url("in")), try FileHandle(forWritingTo: folder.url("out")),
+            try FileHandle(forWritingTo: folder.url("err")),
+        ]
+        (standardInput, standardOutput, standardError) = (handles[0], handles[1], handles[2])
+        try run()
+        for handle in handles { try handle.close() }
+    }
 }

@@ -86,6 +86,15 @@ import Venue
         #expect(complaint([:], ["ORDER_ROUTER_TEST_DATABASE_URL": "x", "PATH": "y"]).isEmpty)
     }
 
+    @Test func `lets Kubernetes name a service like the router`() {
+        let theirs = [
+            "ORDER_ROUTER_SERVICE_HOST": "10.1.2.3", "ORDER_ROUTER_SERVICE_PORT_HTTP": "8080", "ORDER_ROUTER_PORT": "tcp://10.1.2.3:8080",
+            "ORDER_ROUTER_PORT_8080_TCP_ADDR": "10.1.2.3",
+        ]
+        #expect(complaint([:], theirs).isEmpty)
+        #expect(complaint([:], ["ORDER_ROUTER_PORT": "9000"]).contains("ORDER_ROUTER_PORT is not a setting"))
+    }
+
     @Test func `never shows the database's URL`() {
         #expect(!complaint(["lanes": "x"]).contains("secret"))
         #expect(!Setting.all.contains { $0.flag == "database-url" && complaint([$0.flag: ""]).contains("''") })

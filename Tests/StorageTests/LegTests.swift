@@ -115,6 +115,15 @@ extension `On PostgreSQL, storage` {
             #expect(try store.faults() == [])
         }
 
+        @Test func `is not begun on a server that only reads`() throws {
+            let store = try Store()
+            try store.database.connect().execute("ALTER DATABASE \(store.database.name) SET default_transaction_read_only = on")
+            let error = #expect(throws: PostgresError.self) { try store.storage().connection() }
+            #expect(error?.code == .connectionFailed && error?.isTransient == true)
+            let lenient = try PostgresOptions.url(store.database.url, replacing: ["target_session_attrs": "any"])
+            #expect(try PostgresConnection(PostgresOptions(url: lenient)).isUsable)
+        }
+
         @Test func `goes on with another connection when its own is lost`() throws {
             let store = try Store()
             let storage = try store.storage()

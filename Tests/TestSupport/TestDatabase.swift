@@ -6,6 +6,7 @@ import Synchronization
 package final class TestDatabase: Sendable {
     package let name: String
     package let url: String
+    private let isShared: Bool
 
     /// The folder `migrations` of this package.
     package static let migrations = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -21,11 +22,22 @@ package final class TestDatabase: Sendable {
     package init(migrations: String = TestDatabase.migrations) throws {
         let template = try Self.template(for: migrations)
         name = Self.newName("test")
+        isShared = true
         url = try PostgresOptions.url(TestServer.url, replacing: ["dbname": name])
         try TestServer.connect().execute("CREATE DATABASE \(name) TEMPLATE \(template)", within: Self.deadline)
     }
 
+    /// A database of a server of the test's own, which it may stop, and with which the database goes.
+    package init(on cluster: PrivateCluster) throws {
+        name = "town"
+        url = cluster.url(database: name)
+        isShared = false
+        try cluster.ensureDatabase(name)
+        _ = try Migrator(directory: Self.migrations).migrate(PostgresConnection(TestServer.options(url: url)))
+    }
+
     deinit {
+        guard isShared else { return }
         do {
             try drop()
         } catch {
@@ -34,7 +46,7 @@ package final class TestDatabase: Sendable {
     }
 
     package var options: PostgresOptions {
-        get throws { try TestServer.options(database: name) }
+        get throws { TestServer.options(url: url) }
     }
 
     package func connect() throws -> PostgresConnection {

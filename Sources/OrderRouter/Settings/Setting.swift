@@ -98,10 +98,19 @@ struct Setting: Sendable {
     /// A misspelt variable would be a setting that the operator believes in and that does not hold. Those of the tests are not ours to judge.
     static func checkNames(_ environment: [String: String]) throws(UsageError) {
         let known = Set(all.map(\.variable)).union(CommandSetting.variables)
-        for name in environment.keys.sorted() where name.hasPrefix(prefix) && !name.hasPrefix(prefix + "TEST_") && !known.contains(name) {
+        for (name, value) in environment.sorted(by: { $0.key < $1.key })
+        where name.hasPrefix(prefix) && !name.hasPrefix(prefix + "TEST_") && !known.contains(name) && !isOfKubernetes(name, value) {
             let hint = nearest(to: name, among: known).map { " Is \($0) meant?" } ?? ""
             throw UsageError("\(name) is not a setting.\(hint) See order-router serve --help.")
         }
+    }
+}
+
+extension Setting {
+    /// Kubernetes sets variables in every container for a Service of the name order-router: ORDER_ROUTER_SERVICE_HOST, ORDER_ROUTER_PORT=tcp://…
+    private static func isOfKubernetes(_ name: String, _ value: String) -> Bool {
+        name.hasPrefix(prefix + "SERVICE_")
+            || (name.hasPrefix(prefix + "PORT") && (value.contains("://") || name.contains(/_PORT_[0-9]+_(?:TCP|UDP)/)))
     }
 }
 

@@ -1,5 +1,6 @@
 -- Makes this router the holder of the venue's session, if nobody else holds it. Creates the session's row the first time.
--- A new holder begins a new epoch; the holder itself renews within its own. No row back = somebody else holds it.
+-- A new holder begins a new epoch; the holder itself renews within its own, or, after its connection was lost, begins a new one at once: it has no
+-- other thread that speaks, and what its old connection has yet to commit fails on the epoch. No row back = somebody else holds it.
 -- $1 session id text, $2 holder text, $3 epoch held bigint (0 = none), $4 duration ms bigint
 INSERT INTO fix_sessions AS s (session_id, lease_holder, lease_epoch, lease_until)
 VALUES ($1, $2, 1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint + $4)
@@ -9,5 +10,5 @@ ON CONFLICT (session_id) DO UPDATE SET
     logged_on = s.logged_on AND s.lease_holder = $2 AND s.lease_epoch = $3 AND s.lease_until > (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
     lease_holder = $2,
     lease_until = (extract(epoch FROM clock_timestamp()) * 1000)::bigint + $4
-WHERE (s.lease_holder = $2 AND s.lease_epoch = $3) OR s.lease_until <= (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+WHERE s.lease_holder = $2 OR s.lease_until <= (extract(epoch FROM clock_timestamp()) * 1000)::bigint
 RETURNING lease_epoch, generation, next_out, next_in

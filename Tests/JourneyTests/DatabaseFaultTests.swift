@@ -1,0 +1,70 @@
+import Foundation
+import JourneySupport
+import Postgres
+import Storage
+import TestSupport
+import Testing
+import Trading
+
+extension Faults {
+    /// What may happen between a router and its database, while clients try again until they know.
+    @Suite struct `A database` {
+        /// What a leg's commit is known by: the statement that it alone has, and COMMIT itself.
+        static let legs = ["insert_orders", "insert_sent", "insert_inbox", "insert_executions", "commit"]
+
+        @Test func `that is cut off during the commit of any leg costs no order and doubles none`() async throws {
+            let town = try await Town(accounts: 3)
+            let proxy = try PostgresProxy(to: town.database.url)
+            defer { proxy.stop() }
+            try await town.run { town in
+                let load = Load()
+                let router = try town.router(["ORDER_ROUTER_DATABASE_URL": proxy.url])
+                load.serve(at: [try #require(await router.ready(), "\(router.log)")])
+                try await load.during(town, threads: 2, seed: 4) {
+                    for cut in [PostgresProxy.Cut.beforeServer, .afterServer] {
+                        for leg in Self.legs {
+                            let cuts = proxy.cuts
+                            proxy.cut(cut, at: leg)
+                            try await eventually("the cut at \(leg)") { proxy.cuts > cuts }
+                            try await load.progress(3)
+                        }
+                    }
+                    proxy.cutAll()
+                    try await load.progress(20)
+                    // The server has done it, says nothing and keeps the line open: the router gives up after its deadline and looks.
+                    for leg in ["insert_orders", "insert_inbox"] {
+                        let cuts = proxy.cuts
+                        proxy.cut(.silenceAfterServer, at: leg)
+                        try await eventually("the silence at \(leg)") { proxy.cuts > cuts }
+                    }
+                    try await load.progress(20)
+                }
+                #expect(load.now.statuses[500] == nil)
+                try await load.verify(town)
+            }
+        }
+
+        @Test func `that is restarted under load costs no order and doubles none`() async throws {
+            let cluster = try PrivateCluster(at: TestServer.temporaryPath() + "-restart")
+            try cluster.stopWhenThisProcessEnds(removingFolder: true)
+            try cluster.start()
+            let town = try await Town(accounts: 3, database: TestDatabase(on: cluster))
+            try await town.run { town in
+                let load = Load()
+                let router = try town.router()
+                load.serve(at: [try #require(await router.ready(), "\(router.log)")])
+                try await load.during(town, threads: 2, seed: 5) {
+                    for _ in 0..<3 {
+                        try await load.progress(30)
+                        try await Task.detached { try cluster.restart() }.value
+                    }
+                    try await load.progress(30)
+                }
+                print("restarts: answers by status \(load.now.statuses)")
+                #expect(!router.hasEnded)
+                try await load.verify(town)
+            }
+            try cluster.stop()
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import ExchangeSimulator
+import Foundation
+import JourneySupport
+import Storage
+import Testing
+import Trading
+
+extension Faults {
+    /// Routers side by side on one database: all accept, one speaks for the venue's session.
+    @Suite struct `Two routers` {
+        @Test func `take over from one another after a kill and at once after a graceful end`() async throws {
+            let town = try await Town(accounts: 3)
+            try await town.run { town in
+                let load = Load()
+                // Long enough to tell a handover from a lease that runs out.
+                let long = ["ORDER_ROUTER_LEASE": "20s"]
+                let first = try town.router()
+                let firstPort = try #require(await first.ready(), "\(first.log)")
+                let second = try town.secondRouter(long)
+                let secondPort = try #require(await second.ready(), "\(second.log)")
+                load.serve(at: [firstPort, secondPort])
+                try await load.during(town, threads: 2, seed: 1) {
+                    try await load.progress(40)
+                    let epoch = try #require(try await town.epochLoggedOn())
+                    first.signal(SIGKILL)
+                    await first.ended()
+                    load.serve(at: [secondPort])
+                    let next = try await town.loggedOn(after: epoch)
+                    #expect(next == epoch + 1)
+                    try await load.progress(40)
+
+                    let third = try town.router(long)
+                    let thirdPort = try #require(await third.ready(), "\(third.log)")
+                    load.serve(at: [secondPort, thirdPort])
+                    try await load.progress(20)
+                    load.serve(at: [thirdPort])
+                    second.signal(SIGTERM)
+                    await second.ended()
+                    let ended = ContinuousClock.now
+                    #expect(try await town.loggedOn(after: next) == next + 1)
+                    #expect(ContinuousClock.now - ended < .seconds(10))
+                    try await load.progress(40)
+                }
+                try await load.verify(town)
+            }
+        }
+
+        @Test func `leave the session to one when the other is woken after its lease`() async throws {
+            let town = try await Town(accounts: 3)
+            try await town.run { town in
+                let load = Load()
+                // With a heartbeat of a second the venue soon notices that nobody reads at the other end, and takes the next logon.
+                let quick = ["ORDER_ROUTER_HEARTBEAT": "1"]
+                let first = try town.router(quick)
+                let firstPort = try #require(await first.ready(), "\(first.log)")
+                let second = try town.secondRouter(quick)
+                let secondPort = try #require(await second.ready(), "\(second.log)")
+                load.serve(at: [firstPort, secondPort])
+                try await load.during(town, threads: 2, seed: 2) {
+                    for round in 0..<2 {
+                        let (sleeper, other) = round == 0 ? (first, secondPort) : (second, firstPort)
+                        try await load.progress(30)
+                        let epoch = try #require(try await town.epochLoggedOn())
+                        sleeper.signal(SIGSTOP)
+                        load.serve(at: [other])
+                        _ = try await town.loggedOn(after: epoch)
+                        try await load.progress(20)
+                        let said = sleeper.log.count
+                        sleeper.signal(SIGCONT)
+                        // It finds its lease gone, and says so.
+                        try await eventually("the woken router's word") {
+                            sleeper.log.dropFirst(said).contains { $0.contains("lease") || $0.contains("right to write") }
+                        }
+                        load.serve(at: [firstPort, secondPort])
+                        try await load.progress(40)
+                    }
+                }
+                try await load.verify(town)
+                // One numbering, whoever spoke: no number came with two contents, none came twice but as a possible duplicate.
+                let received = town.venue.receipts.filter { $0.party == "ORDERS" }
+                #expect(Set(received.map(\.number)).count == received.count)
+                #expect(received.map(\.number) == received.map(\.number).sorted())
+                let sent = try await town.texts("SELECT number || ' ' || order_id FROM fix_sent WHERE msg_type = 'D' ORDER BY number")
+                #expect(received.filter { $0.type == "D" }.map { "\($0.number) \($0.clOrdID ?? "")" } == sent)
+            }
+        }
+
+        @Test func `accept nothing once a halt has been answered, and let cancels pass`() async throws {
+            let town = try await Town(accounts: 3)
+            try await town.run { town in
+                let load = Load()
+                let (one, other) = (try town.router(), try town.secondRouter())
+                let ports = [try #require(await one.ready(), "\(one.log)"), try #require(await other.ready(), "\(other.log)")]
+                load.serve(at: ports)
+                try await load.during(town, threads: 3, seed: 3) {
+                    try await load.progress(40)
+                    let phone = town.phones[0]
+                    let resting = try await phone.place(Circle.terms(.buy, 1, "NVDA", .limit, limit: "115.00"), key: Circle.newKey(), port: ports[0])
+                    let id = try #require(resting.member("order_id"), "\(resting.text)")
+                    for _ in 0..<3 {
+                        try await load.progress(10)
+                        try await town.readers.read {
+                            try $0.halt(Halt(scope: .venue, subject: "", reason: "a test of it"), by: "test", at: Circle.now())
+                        }
+                        let counts = "SELECT (SELECT count(*) FROM orders) || ' ' || (SELECT count(*) FROM fix_sent WHERE msg_type = 'D')"
+                        let atHalt = try await town.texts(counts)
+                        for phone in town.phones {
+                            for port in ports {
+                                let answer = try await phone.place(Circle.terms(.buy, 1), key: Circle.newKey(), port: port)
+                                #expect(answer.status == 503 && answer.member("code") == "trading_halted", "\(answer.text)")
+                            }
+                        }
+                        #expect(try await town.texts(counts) == atHalt)
+                        _ = try await town.readers.read { try $0.resume(.venue, subject: "", by: "test", at: Circle.now()) }
+                    }
+                    try await town.readers.read {
+                        try $0.halt(Halt(scope: .venue, subject: "", reason: "a test of it"), by: "test", at: Circle.now())
+                    }
+                    let answer = try await phone.send("DELETE", "/v1/trading/orders/\(id)", port: ports[1])
+                    #expect(answer.status == 202, "\(answer.text)")
+                    try await eventually("the cancel under the halt") {
+                        try await town.texts("SELECT status::text FROM orders WHERE order_id = '\(id)'") == [String(OrderStatus.cancelled.rawValue)]
+                    }
+                    _ = try await town.readers.read { try $0.resume(.venue, subject: "", by: "test", at: Circle.now()) }
+                    try await load.progress(10)
+                }
+                try await load.verify(town)
+            }
+        }
+    }
+}
