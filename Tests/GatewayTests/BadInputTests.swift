@@ -47,7 +47,7 @@ extension `The HTTP contract` {
             #expect(answer["field"] == field, "\(answer.text)")
             #expect(try await served.written(client) == 0)
             // The service keeps serving, and the key is not burnt.
-            #expect(try await client.place(right).status == 201)
+            #expect(try await client.place(right.again).status == 201)
         }
 
         @Test(arguments: ["", "null", "[]", "7", "\"x\"", "{}x", "{\"a\":", String(repeating: "[", count: 10_000), "\u{FEFF}{}"])

@@ -24,7 +24,6 @@ final class EventReader: Sendable {
 
     let watched = Watched(State())
     private let process = Process()
-    private let pipe = Pipe()
 
     /// - Parameters:
     ///   - lastID: the `Last-Event-ID` to resume from.
@@ -38,23 +37,17 @@ final class EventReader: Sendable {
         if let lastID { arguments += ["-H", "Last-Event-ID: \(lastID)"] }
         if let bytesPerSecond { arguments += ["--limit-rate", String(bytesPerSecond)] }
         process.arguments = arguments
+        let pipe = Pipe()
         process.standardOutput = pipe
         process.standardError = FileHandle.nullDevice
         process.standardInput = FileHandle.nullDevice
-        pipe.fileHandleForReading.readabilityHandler = { [watched] handle in
-            let data = handle.availableData
-            if data.isEmpty { handle.readabilityHandler = nil }
-            watched.change { Self.take(data, &$0) }
-        }
+        PipeReader.read(pipe) { [watched] data in watched.change { Self.take(data, &$0) } }
         // Another child may hold the pipe's other end open: the program's own end counts as well.
         process.terminationHandler = { [watched] _ in watched.change { $0.hasEnded = true } }
         try process.run()
     }
 
-    deinit {
-        pipe.fileHandleForReading.readabilityHandler = nil
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-    }
+    deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
     /// Reads nothing any more, as a phone whose owner looks at something else.
     func freeze() { kill(process.processIdentifier, SIGSTOP) }

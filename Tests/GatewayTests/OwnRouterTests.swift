@@ -9,7 +9,7 @@ import Testing
 /// Routers with settings, halts and faults that other tests could not live with.
 @Suite struct `A router of its own` {
     @Test func `limits the requests of an account and of an address`() async throws {
-        try await Served.run(["ORDER_ROUTER_ACCOUNT_RATE": "1/3", "ORDER_ROUTER_ADDRESS_RATE": "1/8"]) { served in
+        try await Served.run(["ORDER_ROUTER_ACCOUNT_RATE": "1/3", "ORDER_ROUTER_ADDRESS_RATE": "1/30"]) { served in
             let (one, two) = (try await served.client(), try await served.client())
             var limited: Phone.Answer?
             var accepted = 0
@@ -27,12 +27,18 @@ import Testing
             // Token before rate, rate before signature.
             let stranger = try await one.place(one.draft(), headers: ["Authorization": "Bearer x"])
             expect(stranger, isProblem: "token_invalid", 401, outcome: "unknown")
-            let unsigned = try await one.place(one.draft(), headers: ["X-Biometric-Signature": "AAAA"])
+            var unsigned = stranger
+            for _ in 0..<20 where unsigned["code"] != "rate_limited" {
+                // On a slow machine the account may have an allowance again; then it is the signature's turn.
+                unsigned = try await one.place(one.draft(), headers: ["X-Biometric-Signature": "AAAA"])
+            }
             expect(unsigned, isProblem: "rate_limited", 429, outcome: "unknown")
             // Another account of the same address goes on until the address has had enough.
             #expect(try await two.place(two.draft()).status == 201)
-            for _ in 0..<40 {
-                let three = try await served.client()
+            var three = two
+            for number in 0..<200 {
+                // Three of each account, which its own limit admits.
+                if number % 3 == 0 { three = try await served.client() }
                 let answer = try await three.place(three.draft())
                 if answer.status == 201 { continue }
                 expect(answer, isProblem: "rate_limited", 429, outcome: "unknown")
@@ -114,28 +120,28 @@ import Testing
     @Test func `is busy when its queue is full, and takes the same request later`() async throws {
         try await Served.run(["ORDER_ROUTER_LANES": "1", "ORDER_ROUTER_QUEUE_CAPACITY": "1", "ORDER_ROUTER_BATCH_CAP": "1"]) { served in
             let client = try await served.client()
-            let drafts = (0..<6).map { _ in client.draft() }
             let lock = try served.town.database.connect()
             try lock.execute("BEGIN")
             try lock.execute("SELECT 1 FROM shards FOR UPDATE")
-            let answers = try await withThrowingTaskGroup(of: (Draft, Phone.Answer).self) { group in
-                for draft in drafts { group.addTask { (draft, try await client.place(draft)) } }
-                var answers: [(Draft, Phone.Answer)] = []
-                for try await answer in group {
-                    answers.append(answer)
-                    // One is with the lane and one waits; the others were refused at once.
-                    if answers.count == 4 { try lock.execute("ROLLBACK") }
-                }
-                return answers
+            // One is with the lane, one waits.
+            async let taken = client.place(client.draft())
+            try await served.blocked()
+            async let waiting = client.place(client.draft())
+            try await served.eventually("a full queue") { try await client.get("/metrics").text.contains("order_router_queue_depth 1\n") }
+            var busy: [(Draft, Phone.Answer)] = []
+            for _ in 0..<3 {
+                let draft = client.draft()
+                busy.append((draft, try await client.place(draft)))
             }
-            let busy = answers.filter { $0.1.status != 201 }
-            #expect(busy.count == 4)
+            try lock.execute("ROLLBACK")
+            #expect(try await taken.status == 201)
+            #expect(try await waiting.status == 201)
             for (draft, answer) in busy {
                 expect(answer, isProblem: "busy", 503, outcome: "unknown")
                 #expect(answer.header("Retry-After") != nil)
                 #expect(try await client.place(draft.again).status == 201)
             }
-            #expect(try await served.number("SELECT count(*) FROM orders") == 6)
+            #expect(try await served.number("SELECT count(*) FROM orders") == 5)
         }
     }
 
@@ -208,9 +214,7 @@ import Testing
             try lock.execute("BEGIN")
             try lock.execute("SELECT 1 FROM shards FOR UPDATE")
             async let answering = client.place(draft)
-            try await served.eventually("the waiting lane") {
-                try await served.number("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()") > 0
-            }
+            try await served.blocked()
             served.router.signal(SIGTERM)
             try await served.eventually("the end of accepting") { served.router.log.contains { $0.contains("event=ending") } }
             try lock.execute("ROLLBACK")

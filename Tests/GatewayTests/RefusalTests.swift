@@ -269,7 +269,7 @@ extension `The HTTP contract` {
                 ("insufficient_position", ["required", "available"], client.draft { ($0.side, $0.quantity, $0.limit) = ("SELL", "6", "130.00") }),
             ]
             for (index, (code, extras, draft)) in cases.enumerated() {
-                let first = try await client.place(draft)
+                let first = try await client.place(draft.again)
                 expect(first, isProblem: code, 422, outcome: "not_accepted", final: true)
                 for extra in extras { #expect(first[extra] != nil, "\(first.text)") }
                 #expect(first.header("Idempotency-Replayed") == nil)

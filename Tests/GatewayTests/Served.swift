@@ -110,6 +110,15 @@ struct Served: Sendable {
         }
     }
 
+    /// Waits until a lane waits for a shard that the test has locked.
+    func blocked() async throws {
+        try await eventually("a waiting lane") {
+            try await number(
+                "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database() AND query LIKE '%shards%'"
+            ) > 0
+        }
+    }
+
     /// Waits for the order's status.
     func reached(_ status: String, _ client: Client, _ order: String) async throws {
         try await eventually("\(order) \(status)") { try await client.get("/v1/trading/orders/\(order)")["status"] == status }

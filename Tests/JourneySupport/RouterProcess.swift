@@ -28,12 +28,7 @@ package final class RouterProcess: Sendable {
         process.standardError = pipe
         process.standardOutput = FileHandle.nullDevice
         let partial = Mutex("")
-        pipe.fileHandleForReading.readabilityHandler = { [weak self] handle in
-            let data = handle.availableData
-            if data.isEmpty {
-                handle.readabilityHandler = nil
-                return
-            }
+        PipeReader.read(pipe) { [weak self] data in
             let lines = partial.withLock { text in
                 text += String(decoding: data, as: UTF8.self)
                 var lines = text.components(separatedBy: "\n")

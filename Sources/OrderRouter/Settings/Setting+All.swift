@@ -121,7 +121,7 @@ extension Setting {
             \.http.streamHeartbeat,
             .value("15s"),
             "A comment is sent on an event stream that was silent for so long.",
-            why: "Below the 30 s and more after which proxies close a silent connection; the published contract says 15 s."
+            why: "The published contract says 15 s: below what proxies close."
         ),
         Setting(
             "stop-within",
