@@ -44,9 +44,17 @@ extension APIHandler {
         return only
     }
 
+    /// What a request takes its allowance for. Who has used up the one for new orders can still take back what is open.
+    enum Purpose: String {
+        case place
+        case cancel
+    }
+
     /// Takes one request from the account's and the address's allowance.
-    func takeAllowance(_ account: AccountID, _ call: Call) throws(Problem) {
-        for (limits, caller) in [(api.accountLimits, account.text), (api.addressLimits, call.request.peerAddress)] {
+    func takeAllowance(_ account: AccountID, _ call: Call, for purpose: Purpose) throws(Problem) {
+        let callers = [(api.accountLimits, account.text), (api.addressLimits, call.request.peerAddress)]
+        for (limits, name) in callers {
+            let caller = "\(purpose.rawValue) \(name)"
             if case .refused(let milliseconds) = limits.take(caller, at: call.receivedAt) {
                 let seconds = Int((milliseconds + 999) / 1_000)
                 throw Problem(

@@ -12,7 +12,7 @@ extension APIHandler {
         let principal = try await principal(call, .credentialsWrite)
         let account = try account(request.account, of: principal)
         call.account = account
-        try takeAllowance(account, call)
+        try takeAllowance(account, call, for: .place)
         let created = try await api.enrolment.create(request, by: principal.subject, now: call.receivedAt)
         return HTTPResponse(json: created.body, status: 201)
     }

@@ -24,7 +24,7 @@ extension APIHandler {
         let principal = try await principal(call, .ordersWrite)
         let account = try account(order.account, of: principal)
         call.account = account
-        try takeAllowance(account, call)
+        try takeAllowance(account, call, for: .place)
         let credential = try await verifiedCredential(of: order, at: call.receivedAt)
         let submission = Submission(
             account: account,
@@ -112,7 +112,7 @@ extension APIHandler {
     /// POST …/by-key/<key>/fence: an unseen key can never become an order from then on; a used one stays what it is.
     func fence(_ call: inout Call, _ text: String) async throws -> HTTPResponse {
         let id = try await keyID(&call, text, scope: .ordersWrite)
-        try takeAllowance(id.account, call)
+        try takeAllowance(id.account, call, for: .cancel)
         switch await api.queue.decide(.fence(id)) {
         case .key(let record): return try await answer(record, &call)
         case .accountUnknown: throw Problem(.accountUnknown, key: id.key)
@@ -158,7 +158,7 @@ extension APIHandler {
     func cancel(_ call: inout Call, _ text: String) async throws -> HTTPResponse {
         _ = try parameters(call, [])
         let found = try await find(text, of: try await principal(call, .ordersWrite), &call)
-        try takeAllowance(found.account, call)
+        try takeAllowance(found.account, call, for: .cancel)
         switch await api.queue.decide(.cancel(found.id, of: found.account)) {
         case .cancelRequested(let order):
             return HTTPResponse(json: CancelAnswer(orderID: order.id, cancelID: order.cancelID).body, status: CancelAnswer.status)
