@@ -15,7 +15,7 @@ extension ReceivedReport {
         case "3", "j":
             var reject = VenueReport(kind: .other)
             reject.rejectReason = message.int(message.type == "3" ? .sessionRejectReason : .businessRejectReason)
-            reject.text = message.text(.text)
+            reject.text = message.string(.text)
             report = reject
             refused = message.int(.refSeqNum)
         default: return nil
@@ -28,32 +28,32 @@ extension VenueReport {
     fileprivate init(execution message: FIXMessage, receivedAt now: Int64) {
         self.init(kind: .execution)
         nameOrder(of: message)
-        execID = message.text(.execID)
-        tradeDate = message.text(.tradeDate) ?? Self.date(message.time(.transactTime) ?? message.time(.sendingTime) ?? now)
-        execType = message.text(.execType)
-        orderStatus = message.text(.ordStatus)
+        execID = message.string(.execID)
+        tradeDate = message.string(.tradeDate) ?? Self.date(message.time(.transactTime) ?? message.time(.sendingTime) ?? now)
+        execType = message.string(.execType)
+        orderStatus = message.string(.ordStatus)
         lastQuantity = message.wholeShares(.lastQty)
         lastPrice = message.price(.lastPx)
         cumulativeQuantity = message.wholeShares(.cumQty)
         orderQuantity = message.wholeShares(.orderQty)
         rejectReason = message.int(.ordRejReason)
-        symbol = message.text(.symbol)
-        side = message.text(.side)
-        text = message.text(.text)
+        symbol = message.string(.symbol)
+        side = message.string(.side)
+        text = message.string(.text)
     }
 
     fileprivate init(cancelReject message: FIXMessage) {
         self.init(kind: .cancelReject)
         nameOrder(of: message)
-        orderStatus = message.text(.ordStatus)
+        orderStatus = message.string(.ordStatus)
         rejectReason = message.int(.cxlRejReason)
-        text = message.text(.text)
+        text = message.string(.text)
     }
 
     /// Tag 11 names the order or one of its cancel requests (`<order_id>-c<n>`), whose order is tag 41.
     private mutating func nameOrder(of message: FIXMessage) {
-        guard let name = message.text(.clOrdID) else {
-            orderID = message.text(.origClOrdID)
+        guard let name = message.string(.clOrdID) else {
+            orderID = message.string(.origClOrdID)
             return
         }
         guard let dash = name.lastIndex(of: "-"), name[dash...].hasPrefix("-c"), OrderID(String(name[..<dash])) != nil else {
@@ -61,16 +61,13 @@ extension VenueReport {
             return
         }
         cancelID = name
-        orderID = message.text(.origClOrdID) ?? String(name[..<dash])
+        orderID = message.string(.origClOrdID) ?? String(name[..<dash])
     }
 
     private static func date(_ milliseconds: Int64) -> String { CivilDate(millisecondsSinceEpoch: milliseconds).compact }
 }
 
 extension FIXMessage {
-    /// A field as text that PostgreSQL takes: a NUL, which it refuses, must not keep the session from receiving what stands behind it.
-    fileprivate func text(_ tag: FIXTag) -> String? { string(tag)?.replacing("\0", with: "\u{FFFD}") }
-
     /// A Price (FIX 4.4 volume 1, "float"): exact to 1/10,000, trailing zeros beyond that taken, anything finer is not a price of ours.
     fileprivate func price(_ tag: FIXTag) -> Amount? {
         guard var digits = bytes(tag) else { return nil }

@@ -97,6 +97,10 @@ extension Faults {
                     let phone = town.phones[0]
                     let resting = try await phone.place(Circle.terms(.buy, 1, "NVDA", .limit, limit: "115.00"), key: Circle.newKey(), port: ports[0])
                     let id = try #require(resting.member("order_id"), "\(resting.text)")
+                    // A halt would end it before it has its number.
+                    try await eventually("the venue's word") {
+                        try await town.texts("SELECT status::text FROM orders WHERE order_id = '\(id)'") == [String(OrderStatus.working.rawValue)]
+                    }
                     for _ in 0..<3 {
                         try await load.progress(10)
                         try await town.readers.read {

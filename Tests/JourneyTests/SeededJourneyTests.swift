@@ -79,10 +79,7 @@ private actor Chaos {
         settings.merge(crash) { _, new in new }
         let started = try town.router(settings)
         router = started
-        // One that is to crash may do so before it serves.
-        if let port = await started.ready() { return load.serve(at: [port]) }
-        await started.ended()
-        try await start()
+        if let port = await started.ready() { load.serve(at: [port]) }
     }
 
     private func fault() async throws -> String {
@@ -116,7 +113,8 @@ private actor Chaos {
             router?.signal(SIGTERM)
             await router?.ended()
             try await start(["ORDER_ROUTER_CRASH_AT": "\(step):\(1 + random.next() % 20)"])
-            await router?.ended()
+            // It may have reached the step before it served.
+            try await eventually("the crash at \(step)") { [router] in router?.hasEnded != false }
             try await start()
             return "crash at \(step)"
         case 9:

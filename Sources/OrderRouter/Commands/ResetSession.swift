@@ -9,8 +9,9 @@ extension Command {
         flags: [operatorFlag],
         settings: Setting.named("database-url", "sender-comp-id", "target-comp-id"),
         details: """
-            To be used when the log says 'MsgSeqNum too low' and the venue agrees. The next logon asks for the reset (ResetSeqNumFlag). Every
-            order that the venue has or may have becomes UNKNOWN and is asked about; nothing is sent as new again.
+            To be used when the log says 'MsgSeqNum too low' and the venue agrees. The next logon asks for the reset
+            (ResetSeqNumFlag). Every order that the venue has or may have becomes UNKNOWN and is asked about; nothing
+            is sent as new again.
             """
     ) { arguments in
         let sender = try arguments.setting("sender-comp-id", \.venue.senderCompID)
