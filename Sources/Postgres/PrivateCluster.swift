@@ -74,6 +74,17 @@ package struct PrivateCluster: Sendable {
         try perform(control("stop") + ["-m", "fast", "-w", "-t", "60"], "stop")
     }
 
+    /// Stops the server and gives its folder another name, so that the next `start` makes a new cluster. Returns the name; nil where there is none.
+    package func setAside() throws(PostgresError) -> String? {
+        guard FileManager.default.fileExists(atPath: data) else { return nil }
+        try stop()
+        var number = 1
+        while FileManager.default.fileExists(atPath: "\(directory)-\(number)") { number += 1 }
+        let aside = "\(directory)-\(number)"
+        try perform(["mv", directory, aside], "set aside")
+        return aside
+    }
+
     package func restart() throws(PostgresError) {
         try stop()
         try start()

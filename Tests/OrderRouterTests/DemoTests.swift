@@ -127,6 +127,23 @@ import Trading
         #expect(outcome.output.contains("account acc_demo, shard") && outcome.output.hasSuffix("All 14 checks hold.\n"))
     }
 
+    @Test func `begins anew in a new folder, also where an earlier one of the same name left its database elsewhere`() async throws {
+        let first = try start()
+        let one = try await ready(first)
+        try await end(first, one)
+        try FileManager.default.removeItem(atPath: demoFolder)
+
+        let second = try start()
+        let two = try await ready(second)
+        #expect(two.credential_id != one.credential_id)
+        let placed = try await program("sh", demoFolder + "/place-order.sh", "NVDA", "BUY", "10")
+        let id = try #require(placed.output.firstMatch(of: /"order_id":"(ord_[a-z0-9_]+)"/).flatMap { OrderID(String($0.1)) }, "\(placed)")
+        _ = try await filled(id, two, second)
+        try await end(second, two)
+        if let aside = second.output.firstMatch(of: /is kept in ([^;]+);/)?.1 { try FileManager.default.removeItem(atPath: String(aside)) }
+        try await removeCluster(two)
+    }
+
     @Test func `leaves nothing running where its port is taken`() async throws {
         let other = try BuiltProgram.Running(["simulate", "--listen", "127.0.0.1:0"])
         let port = try await eventually("the other's port", other) { other.output.firstMatch(of: /127\.0\.0\.1:(\d+)\./).map { String($0.1) } }

@@ -16,8 +16,7 @@ extension Command {
         settings: Setting.all.filter { !Demo.fixedFlags.contains($0.flag) },
         details: """
             PORT in the environment changes the port, 8080 without it; 0 takes any free one. When all is ready, demo.json in the folder says how to
-            reach it. Ctrl-C ends everything; the next start goes on with the same data. To begin anew, remove the folder and what it says of the
-            database's place.
+            reach it. Ctrl-C ends everything; the next start goes on with the same data. To begin anew, remove the folder.
             """
     ) { arguments in
         try await withEndingSignals { ended in
@@ -73,6 +72,7 @@ struct Demo {
         try description.remove()
         try PortProbe.check("127.0.0.1", port)
         let cluster = try PrivateCluster(at: folder + "/postgres")
+        try setAsideForeign(cluster)
         let result: Result<Void, any Error>
         do {
             try await serve(on: cluster, description, until: ended)
@@ -84,6 +84,15 @@ struct Demo {
         try description.remove()
         try cluster.stop()
         try result.get()
+    }
+
+    /// A cluster outside of the folder outlives it. What is found there when the folder is new is of a folder that was removed: its session with the
+    /// venue, its keys and its issuer are gone, so nothing of it can go on. It is kept, under another name, and the demo begins anew.
+    private func setAsideForeign(_ cluster: PrivateCluster) throws {
+        let isOutside = !cluster.directory.hasPrefix(folder + "/")
+        guard isOutside, !FileManager.default.fileExists(atPath: DemoDescription(folder: folder).keyPath) else { return }
+        guard let aside = try cluster.setAside() else { return }
+        say("This folder is new. The database of the one before it is kept in \(aside); remove it if you do not need it.")
     }
 
     private func serve(on cluster: PrivateCluster, _ description: DemoDescription, until ended: EndingSignal) async throws {
