@@ -25,12 +25,13 @@ package final class Initiator: Sendable {
     private let clock: SessionClock
     private let random: @Sendable () -> Double
     private let report: @Sendable (String) -> Void
+    private let lastReport = Mutex("")
     private let openStore: @Sendable () throws -> any SessionStore
     private let control = SessionControl()
 
     /// - Parameters:
     ///   - random: uniform in 0..<1, for the jitter.
-    ///   - report: told why each connection or attempt ended, for the log.
+    ///   - report: told why connections and attempts ended, for the log: the same reason once until there is another, and nothing of an end that was asked for.
     ///   - openStore: called once, on the session's own thread; called again after it threw.
     package init(
         _ configuration: Configuration,
@@ -81,7 +82,7 @@ package final class Initiator: Sendable {
                 store = open
                 if try connectOnce(open) { delay = configuration.backoff.lowerBound }
             } catch {
-                report(String(describing: error))
+                tell(String(describing: error))
             }
             pause(delay)
             delay = min(delay * 2, configuration.backoff.upperBound)
@@ -104,8 +105,16 @@ package final class Initiator: Sendable {
             control: control,
             settings: configuration.runner
         )
-        report(runner.run())
+        tell(runner.run())
         return runner.wasLoggedOn
+    }
+
+    private func tell(_ reason: String) {
+        let isNews = lastReport.withLock { last in
+            defer { last = reason }
+            return last != reason
+        }
+        if isNews, control.stopText == nil { report(reason) }
     }
 
     private func pause(_ delay: Int64) {

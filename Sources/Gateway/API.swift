@@ -71,12 +71,17 @@ package struct Readiness: Sendable {
     package var database: Bool
     package var migrations: Bool
     package var venue: Bool
+    /// At least one symbol has a price that may be traded on.
+    package var marketData: Bool
 
-    package init(database: Bool, migrations: Bool, venue: Bool) {
+    package init(database: Bool, migrations: Bool, venue: Bool, marketData: Bool) {
         self.database = database
         self.migrations = migrations
         self.venue = venue
+        self.marketData = marketData
     }
+
+    var takesOrders: Bool { database && migrations && venue && marketData }
 }
 
 /// One line of the log. Holds no secret: no header, no body, no query.

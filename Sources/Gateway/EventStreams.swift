@@ -22,6 +22,12 @@ package final class EventStreams: Sendable {
         let continuation: CheckedContinuation<[EventRecord], Never>
     }
 
+    /// Where a reader stands in its account's events.
+    private struct Place: Hashable {
+        let account: AccountID
+        let after: Int64
+    }
+
     private struct State {
         var waiters: [Int: Waiter] = [:]
         var nextWaiter = 0
@@ -102,13 +108,18 @@ package final class EventStreams: Sendable {
 
     /// Brings waiting streams their events. True when there were any.
     private func deliver(_ database: Database) throws(PostgresError) -> Bool {
-        let waiters = Array(state.withLock { $0.waiters })
-        let portions = try database.events(after: waiters.map { ($0.value.account, $0.value.after) }, limit: Int(Self.portion))
+        // Readers of one account mostly stand at the same event: they share one answer.
+        let places = Dictionary(grouping: state.withLock { $0.waiters }) { Place(account: $0.value.account, after: $0.value.after) }.map {
+            ($0, $1.map(\.key))
+        }
+        let portions = try database.events(after: places.map { ($0.0.account, $0.0.after) }, limit: Int(Self.portion))
         var found = false
-        for (waiter, events) in zip(waiters, portions) where !events.isEmpty {
+        for ((_, readers), events) in zip(places, portions) where !events.isEmpty {
             found = true
-            if let first = events.first { self.delivered(first.at, events.count) }
-            state.withLock { $0.waiters.removeValue(forKey: waiter.key) }?.continuation.resume(returning: events)
+            if let first = events.first { delivered(first.at, events.count) }
+            for reader in readers {
+                state.withLock { $0.waiters.removeValue(forKey: reader) }?.continuation.resume(returning: events)
+            }
         }
         return found
     }

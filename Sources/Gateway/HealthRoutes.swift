@@ -15,12 +15,13 @@ extension APIHandler {
         let ready = await api.readiness()
         var json = JSONWriter()
         json.beginObject()
-        json.member("ready", ready.database && ready.migrations && ready.venue)
+        json.member("ready", ready.takesOrders)
         json.member("database", ready.database)
         json.member("migrations", ready.migrations)
         json.member("venue", ready.venue)
+        json.member("market_data", ready.marketData)
         json.endObject()
-        return HTTPResponse(json: json.bytes, status: ready.database && ready.migrations && ready.venue ? 200 : 503)
+        return HTTPResponse(json: json.bytes, status: ready.takesOrders ? 200 : 503)
     }
 
     /// GET /metrics in Prometheus' text format.

@@ -6,6 +6,7 @@ import Identity
 import MarketData
 import OrderDesk
 import Postgres
+import Quotes
 import Storage
 import Trading
 import Venue
@@ -222,14 +223,15 @@ extension Serve {
             addressLimits: RateLimits(configuration.addressRate),
             metrics: metrics,
             readiness: {
+                let isPriced = board.ages.freshest.map { $0 <= configuration.freshness.maximumAge } ?? false
                 do {
                     return try await readers.read { database in
                         let isCurrent = try migrator.status(database.connection()).allSatisfy { $0.state != .pending }
-                        return Readiness(database: true, migrations: isCurrent, venue: try database.venueIsUp(session))
+                        return Readiness(database: true, migrations: isCurrent, venue: try database.venueIsUp(session), marketData: isPriced)
                     }
                 } catch {
                     log(.warning, "not_ready", ["error": String(describing: error)])
-                    return Readiness(database: false, migrations: false, venue: false)
+                    return Readiness(database: false, migrations: false, venue: false, marketData: isPriced)
                 }
             },
             gauges: { [metrics] in

@@ -1,6 +1,5 @@
 package import FIX
 package import Postgres
-import Synchronization
 
 /// Keeps this router ready to speak with the venue: takes the session's lease when it is free, logs on, sends and receives, and does so again
 /// after every loss, until it is cancelled.
@@ -23,19 +22,11 @@ package final class VenueLink: Sendable {
         session = holder
         var configuration = Initiator.Configuration(host: settings.host, port: settings.port, session: fix)
         configuration.backoff = configuration.backoff.lowerBound...max(configuration.backoff.lowerBound, settings.longestPause)
-        // A router that stands by is told the same at each look: once is enough for the log.
-        let lastReport = Mutex("")
         initiator = Initiator(
             configuration,
             clock: clock,
             random: random,
-            report: { text in
-                let isNews = lastReport.withLock { last in
-                    defer { last = text }
-                    return last != text
-                }
-                if isNews { observer.trouble(text) }
-            },
+            report: { observer.trouble($0) },
             openStore: {
                 let opened = VenueSession(settings: settings, database: database, clock: clock, observer: observer)
                 holder.session = opened

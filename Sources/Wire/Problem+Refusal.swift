@@ -53,7 +53,9 @@ extension Problem {
         case .quoteReferenceStale(let age):
             Problem(
                 .quoteReferenceStale,
-                "The quote that the order refers to is \(age) ms old by the router's clock. Look at the price again, then send."
+                age < 0
+                    ? "The quote that the order refers to is of \(-age) ms from now by the router's clock. Send the as_of of a quote of ours."
+                    : "The quote that the order refers to is \(age) ms old by the router's clock. Look at the price again, then send."
             )
         default: preconditionFailure("Not a refusal of the market.")
         }

@@ -153,7 +153,7 @@ import Wire
             Issue.record("The limit is elsewhere")
             return
         }
-        #expect(problem.code == .malformedRequest)
+        #expect(problem.code == .payloadTooLarge && problem.status == 413)
         #expect(problem.detail.contains("\(JSONLimits.request.bytes)"))
     }
 }

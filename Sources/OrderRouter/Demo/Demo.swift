@@ -160,6 +160,8 @@ struct Demo {
     private var venueConfiguration: SimulatedVenue.Configuration {
         var configuration = SimulatedVenue.Configuration()
         configuration.stateDirectory = folder + "/venue"
+        // For further routers on the demo's database, each with a market-data session of its own.
+        configuration.marketDataParties = ["QUOTES", "QUOTES2", "QUOTES3"]
         return configuration
     }
 

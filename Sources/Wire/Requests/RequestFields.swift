@@ -10,6 +10,8 @@ struct RequestFields {
         let value: JSONValue
         do {
             value = try JSONReader.read(body)
+        } catch  where error.code == .tooLarge {
+            throw Problem(.payloadTooLarge, "The body is too large: \(error.message).")
         } catch {
             throw Problem(.malformedRequest, "The body is not the JSON that is taken here: \(error.message) (byte \(error.position)).")
         }
