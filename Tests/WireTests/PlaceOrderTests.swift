@@ -192,7 +192,9 @@ import Wire
     }
 
     @Test func `calls a body malformed that is bombed or bent`() {
-        for body in [Array(repeating: UInt8(ascii: "["), count: JSONLimits.request.bytes), Array("{\"symbol\":\"".utf8) + [0xC0, 0xAF] + Array("\"}".utf8)] {
+        for body in [
+            Array(repeating: UInt8(ascii: "["), count: JSONLimits.request.bytes), Array("{\"symbol\":\"".utf8) + [0xC0, 0xAF] + Array("\"}".utf8),
+        ] {
             let problem = problem { () throws(Problem) in try PlaceOrderRequest.read(body: body, headers: Example.headers) }
             #expect(problem?.code == .malformedRequest)
         }
