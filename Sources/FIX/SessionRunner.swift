@@ -13,6 +13,8 @@ package struct RunnerSettings: Sendable {
     package var writeLimit = 16 << 20
     /// How long a last word (a Logout) may take to get out, in milliseconds.
     package var lingerTimeout: Int64 = 1_000
+    /// Reads of 64 KiB in a row before what they brought is committed: all that waits in a busy socket, so that receiving keeps up with sending.
+    package var readRounds = 16
     /// Pulls in a row before the socket is looked at again.
     package var pullRounds = 16
 
@@ -111,12 +113,18 @@ final class SessionRunner {
     // MARK: Receiving
 
     private func read() throws {
-        switch try socket.read(into: &buffer) {
-        case .nothing: return
-        case .closed: throw Ended(reason: "the counterparty closed the connection")
-        case .bytes(let count): decoder.append(buffer[..<count])
+        var isClosed = false
+        reading: for _ in 0..<settings.readRounds {
+            switch try socket.read(into: &buffer) {
+            case .nothing: break reading
+            case .closed:
+                isClosed = true
+                break reading
+            case .bytes(let count): decoder.append(buffer[..<count])
+            }
         }
         try decodeAndProcess()
+        if isClosed { throw Ended(reason: "the counterparty closed the connection") }
         pullDue = 0
     }
 

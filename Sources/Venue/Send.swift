@@ -12,9 +12,12 @@ extension VenueSession {
     /// How long a status request or cancel may still be resent, ms: a question does not grow old within a session's day.
     static let resendable: Int64 = 86_400_000
 
-    /// The next shard's messages, numbered and committed; empty when no log row asks for one.
+    /// The next shard's messages, numbered and committed; empty when no log row asks for one. Shards take turns: a busy one does not keep the others
+    /// waiting, and each has gathered a batch by the time that its turn comes.
     func send(_ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
-        for shard in try database.shardsToSend() {
+        let waiting = try database.shardsToSend()
+        for shard in waiting.filter({ $0 > lastShard }) + waiting.filter({ $0 <= lastShard }) {
+            lastShard = shard
             let begun = ContinuousClock.now
             guard let reads = try database.beginSend(shard: shard, limit: Self.sendCap) else { continue }
             let outgoing = try number(reads, shard, &session, at: wall)

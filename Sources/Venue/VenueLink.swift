@@ -1,5 +1,6 @@
 package import FIX
 package import Postgres
+import Trading
 
 /// Keeps this router ready to speak with the venue: takes the session's lease when it is free, logs on, sends and receives, and does so again
 /// after every loss, until it is cancelled.
@@ -22,6 +23,8 @@ package final class VenueLink: Sendable {
         session = holder
         var configuration = Initiator.Configuration(host: settings.host, port: settings.port, session: fix)
         configuration.backoff = configuration.backoff.lowerBound...max(configuration.backoff.lowerBound, settings.longestPause)
+        // Each shard once, then the venue's answers have their turn.
+        configuration.runner.pullRounds = Int(AccountID.shardCount)
         initiator = Initiator(
             configuration,
             clock: clock,

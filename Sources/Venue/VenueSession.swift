@@ -24,6 +24,8 @@ final class VenueSession: SessionStore {
     private var leaseDeadline: Int64 = 0
     private var leaseDue: Int64 = 0
     var askDue: Int64 = 0
+    /// The shard that was sent for last.
+    var lastShard: Int16 = -1
 
     init(settings: VenueSettings, database: PostgresOptions, clock: SessionClock, observer: VenueObserver) {
         self.settings = settings
