@@ -78,7 +78,8 @@ final class CurrentPort: Sendable {
         let seed = ProcessInfo.processInfo.environment["SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 1...1_000_000)
         print("SEED=\(seed)")
         let kills = ProcessInfo.processInfo.environment["ORDER_ROUTER_TEST_KILLS"].flatMap { Int($0) } ?? 20
-        let town = try await Town(accounts: 4)
+        // Means that hundreds of kills do not use up: a step that is never reached any more would be waited for in vain.
+        let town = try await Town(accounts: 4, cash: 10_000_000_000, shares: 1_000_000_000)
         try await town.run { town in
             var random = SeededGenerator(seed: seed)
             let port = CurrentPort()
@@ -98,7 +99,7 @@ final class CurrentPort: Sendable {
                         try await Task.sleep(for: .milliseconds(Int(50 + random.next() % 600)))
                         router.signal(SIGKILL)
                     }
-                    await router.ended()
+                    await Self.crash(of: router, at: step)
                     port.set(nil)
                 }
                 let last = try town.router()
@@ -113,6 +114,20 @@ final class CurrentPort: Sendable {
                 last.signal(SIGTERM)
                 await last.ended()
             }
+        }
+    }
+
+    /// Waits for the router's end, which a step that is not reached within a minute must not keep waiting.
+    private static func crash(of router: RouterProcess, at step: String?) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await router.ended() }
+            group.addTask {
+                guard (try? await Task.sleep(for: .seconds(60))) != nil else { return }
+                Issue.record("\(step ?? "the kill") was not reached")
+                router.signal(SIGKILL)
+            }
+            await group.next()
+            group.cancelAll()
         }
     }
 
