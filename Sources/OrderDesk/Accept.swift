@@ -11,6 +11,8 @@ package final class Accept {
     /// How long a lane tries to reach the database for a batch, and how old work may become in the queue, before the client is told to ask again:
     /// less than a client's own time-out, so that the answer still reaches it.
     package static let patience: Duration = .seconds(5)
+    /// Between two tries of a batch: the database is restarting or failing over, and hammering it does not help.
+    static let retryPause: Duration = .milliseconds(100)
 
     private let queue: OrderQueue
     private let database: Database
@@ -68,9 +70,9 @@ package final class Accept {
         }
     }
 
-    /// Between two tries: the database is restarting or failing over; hammering it does not help. False when the program is ending.
+    /// False when the program is ending.
     private func pause() async -> Bool {
-        (try? await Task.sleep(for: .milliseconds(100))) != nil
+        (try? await Task.sleep(for: Self.retryPause)) != nil
     }
 
     private func singly(_ shard: Int16, _ work: [Work], _ attempt: Attempt) async -> [Verdict] {

@@ -116,7 +116,6 @@ package struct ShardChanges: Sendable {
     }
 
     package var eventCount: Int { events.count }
-    package var alarmCount: Int { alarms.count }
 
     var nextLog: Int64 { lock.nextLog + Int64(events.count) }
     var nextJournal: Int64 { lock.nextJournal + Int64(balances.journals.count) }
