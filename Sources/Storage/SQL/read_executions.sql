@@ -2,4 +2,7 @@
 -- $1 venue text, $2 trade dates text[], $3 ExecIDs text[]
 SELECT e.trade_date, e.exec_id, e.order_id, e.quantity, e.price
 FROM unnest($2::text[], $3::text[]) AS wanted (trade_date, exec_id)
-JOIN executions e ON e.venue = $1 AND e.trade_date = wanted.trade_date AND e.exec_id = wanted.exec_id
+CROSS JOIN LATERAL (
+    -- LIMIT keeps this a look-up by the whole key, whatever the statistics say.
+    SELECT * FROM executions WHERE venue = $1 AND trade_date = wanted.trade_date AND exec_id = wanted.exec_id LIMIT 1
+) e
