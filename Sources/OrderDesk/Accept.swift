@@ -3,9 +3,9 @@ package import Quotes
 import Storage
 import Trading
 
-/// accept: client to log. A lane takes all the work that waits for a shard, decides it under the shard's lock, commits once and answers.
+/// accept: client to log. A lane takes all the work that waits for its shards, decides it under their locks, commits once and answers.
 ///
-/// In one transaction: lock the shard, read (halts and credential states included), decide in Swift, write with set-based statements, COMMIT.
+/// In one transaction: lock the shards, read (halts and credential states included), decide in Swift, write with set-based statements, COMMIT.
 /// No timers: an idle lane commits one order at once, a busy one commits many. Run as many lanes as there are connections to spend.
 package final class Accept {
     /// How long a lane tries to reach the database for a batch, and how old work may become in the queue, before the client is told to ask again:
@@ -39,30 +39,30 @@ package final class Accept {
 
     /// Runs on a thread of its own until the queue is closed and empty: what was admitted is answered.
     package func run() async {
-        while let (shard, items) = await queue.take() {
+        while let (shards, items) = await queue.take() {
             let begun = ContinuousClock.now
             let (fresh, stale) = (items.filter { begun - $0.arrivedAt < Self.patience }, items.filter { begun - $0.arrivedAt >= Self.patience })
             for item in stale { item.answer.resume(returning: .busy) }
-            let verdicts = await commit(shard, fresh.map(\.work), Attempt(giveUpAt: begun + Self.patience))
+            let verdicts = await commit(fresh.map(\.work), Attempt(giveUpAt: begun + Self.patience))
             for (item, verdict) in zip(fresh, verdicts) { item.answer.resume(returning: verdict) }
-            queue.giveBack(shard)
+            queue.giveBack(shards)
             observer.batch("accept", fresh.count, .now - begun)
         }
         database.drop()
     }
 
     /// One verdict for each piece of work. A batch that the database refuses is tried member by member, so that one poison order hurts only itself.
-    private func commit(_ shard: Int16, _ work: [Work], _ begun: Attempt) async -> [Verdict] {
+    private func commit(_ work: [Work], _ begun: Attempt) async -> [Verdict] {
         if work.isEmpty { return [] }
         var attempt = begun
         while true {
             do {
-                return try leg(shard, work, &attempt)
+                return try leg(work, &attempt)
             } catch {
                 observer.trouble("accept", error.description)
-                guard error.isTransient || error.isOutcomeUnknown else { return await singly(shard, work, attempt) }
+                guard error.isTransient || error.isOutcomeUnknown else { return await singly(work, attempt) }
                 database.drop()
-                // A commit whose answer was lost is looked up again under the shard's lock: the same leg, which then finds the keys used.
+                // A commit whose answer was lost is looked up again under the shards' locks: the same leg, which then finds the keys used.
                 guard ContinuousClock.now < attempt.giveUpAt, await pause() else {
                     return work.map { _ in attempt.isOpen ? .outcomeUnknown : .busy }
                 }
@@ -75,17 +75,17 @@ package final class Accept {
         (try? await Task.sleep(for: Self.retryPause)) != nil
     }
 
-    private func singly(_ shard: Int16, _ work: [Work], _ attempt: Attempt) async -> [Verdict] {
+    private func singly(_ work: [Work], _ attempt: Attempt) async -> [Verdict] {
         guard work.count > 1 else { return [attempt.isOpen ? .outcomeUnknown : .failed] }
         var verdicts: [Verdict] = []
-        for member in work { verdicts += await commit(shard, [member], attempt) }
+        for member in work { verdicts += await commit([member], attempt) }
         return verdicts
     }
 
-    private func leg(_ shard: Int16, _ work: [Work], _ attempt: inout Attempt) throws(PostgresError) -> [Verdict] {
+    private func leg(_ work: [Work], _ attempt: inout Attempt) throws(PostgresError) -> [Verdict] {
         let wanted = Wanted(work)
         let reads = try database.beginAccept(
-            shard: shard,
+            shards: Array(wanted.shards),
             venueSession: rules.venueSession,
             accounts: Array(wanted.accounts),
             balances: Array(wanted.balances),
@@ -117,6 +117,7 @@ private struct Attempt {
 
 /// What a batch needs to have read, each thing once.
 private struct Wanted {
+    var shards: Set<Int16> = []
     var accounts: Set<AccountID> = []
     var balances: Set<Balances.Key> = []
     var keys: Set<KeyID> = []
@@ -125,6 +126,7 @@ private struct Wanted {
 
     init(_ work: [Work]) {
         for piece in work {
+            shards.insert(piece.account.shard)
             accounts.insert(piece.account)
             switch piece {
             case .place(let submission):

@@ -3,7 +3,7 @@ import Storage
 import Trading
 import Wire
 
-/// The decision on a batch: a pure function of the work, of what was read under the shard's lock, of the market and of the time.
+/// The decision on a batch: a pure function of the work, of what was read under the shards' locks, of the market and of the time.
 ///
 /// Work is decided in arrival order; each piece sees what those before it did.
 struct Decision {
@@ -23,7 +23,7 @@ struct Decision {
         self.now = now
         keys = reads.keys
         orders = reads.orders
-        changes = ShardChanges(lock: reads.lock, at: now, accounts: reads.accounts, balances: reads.balances)
+        changes = ShardChanges(locks: reads.locks, at: now, accounts: reads.accounts, balances: reads.balances)
     }
 
     mutating func decide(_ work: Work) {
@@ -58,7 +58,7 @@ struct Decision {
     private mutating func again(_ submission: Submission, _ first: KeyRecord) -> Verdict {
         if first.outcome == .fenced { return .refused(.keyFenced) }
         guard first.fingerprint == submission.fingerprint else { return .refused(.keyReused(firstOrder: first.orderID)) }
-        changes.replays += 1
+        changes.replayed(in: submission.account.shard)
         return .replayed(asItStands(first))
     }
 
@@ -172,7 +172,7 @@ struct Decision {
 
     private mutating func fence(_ id: KeyID) -> Verdict {
         if let used = keys[id] {
-            changes.replays += 1
+            changes.replayed(in: id.account.shard)
             return .key(asItStands(used))
         }
         let record = KeyRecord(
@@ -196,7 +196,7 @@ struct Decision {
     private mutating func cancel(_ id: OrderID, of account: AccountID) -> Verdict {
         guard var order = orders[id], order.account == account else { return .orderNotFound }
         if order.cancelPending {
-            changes.replays += 1
+            changes.replayed(in: account.shard)
             return .cancelRequested(order)
         }
         guard case .changed(let requested, _) = order.apply(.cancelRequested, balances: &changes.balances, at: now) else {

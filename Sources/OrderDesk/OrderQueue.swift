@@ -1,8 +1,8 @@
 import Synchronization
 import Trading
 
-/// Where work waits for a lane: one queue a shard, in arrival order, bounded. A lane takes all that waits for a shard, up to a cap; a shard is
-/// with one lane of this router at a time, so that its lanes do not wait for one another in the database.
+/// Where work waits for a lane: one queue a shard, in arrival order, bounded. A lane takes all that waits for its share of the shards, up to a cap; a
+/// shard is with one lane of this router at a time, so that its lanes do not wait for one another in the database.
 package final class OrderQueue: Sendable {
     /// A piece of work and who waits for its verdict.
     struct Item: Sendable {
@@ -24,13 +24,17 @@ package final class OrderQueue: Sendable {
     private let state = Mutex(State())
     private let capacity: Int
     private let batchCap: Int
+    private let shardsAtOnce: Int
 
     /// - Parameters:
     ///   - capacity: pieces of work that may wait in all; beyond it the verdict is `busy`: a full queue refuses, it does not grow.
     ///   - batchCap: pieces of work that a lane takes at most.
-    package init(capacity: Int, batchCap: Int) {
+    ///   - lanes: how many lanes take from it. Each takes at most its share of the shards at once: a commit costs the same for one shard as for several,
+    ///     and the other lanes find work too.
+    package init(capacity: Int, batchCap: Int, lanes: Int) {
         self.capacity = capacity
         self.batchCap = batchCap
+        shardsAtOnce = max(1, Int(AccountID.shardCount) / lanes)
     }
 
     /// Waits for a lane's verdict. Never throws: a client that goes away does not take its order back.
@@ -50,26 +54,36 @@ package final class OrderQueue: Sendable {
         }
     }
 
-    /// The next shard with work and all that waits for it, up to the cap; nil once the queue is closed and empty.
-    func take() async -> (shard: Int16, items: [Item])? {
+    /// The next shards with work and all that waits for them, up to the cap; nil once the queue is closed and empty.
+    func take() async -> (shards: [Int16], items: [Item])? {
         while true {
-            var found: (Int16, [Item])?
+            var found: ([Int16], [Item])?
             var isOver = false
             state.withLock { state in
                 if state.ready.isEmpty {
                     isOver = state.isClosed && state.count == 0
                     return
                 }
-                let shard = state.ready.removeFirst()
-                state.taken.insert(shard)
-                let items = Array(state.waiting[Int(shard)].prefix(batchCap))
-                state.waiting[Int(shard)].removeFirst(items.count)
-                state.count -= items.count
-                found = (shard, items)
+                found = takeReady(&state)
             }
             if found != nil || isOver { return found }
             await waitForWork()
         }
+    }
+
+    private func takeReady(_ state: inout State) -> (shards: [Int16], items: [Item]) {
+        var shards: [Int16] = []
+        var items: [Item] = []
+        while shards.count < shardsAtOnce, items.count < batchCap, let shard = state.ready.first {
+            state.ready.removeFirst()
+            state.taken.insert(shard)
+            shards.append(shard)
+            let part = state.waiting[Int(shard)].prefix(batchCap - items.count)
+            items += part
+            state.waiting[Int(shard)].removeFirst(part.count)
+        }
+        state.count -= items.count
+        return (shards, items)
     }
 
     private func waitForWork() async {
@@ -83,14 +97,13 @@ package final class OrderQueue: Sendable {
         }
     }
 
-    /// Gives a shard back after its batch was answered.
-    func giveBack(_ shard: Int16) {
+    /// Gives shards back after their batch was answered.
+    func giveBack(_ shards: [Int16]) {
         let lanes = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            state.taken.remove(shard)
-            if !state.waiting[Int(shard)].isEmpty {
-                state.ready.append(shard)
-                return state.idleLanes.popLast().map { [$0] } ?? []
-            }
+            state.taken.subtract(shards)
+            let waiting = shards.filter { !state.waiting[Int($0)].isEmpty }
+            state.ready += waiting
+            if !waiting.isEmpty { return state.idleLanes.popLast().map { [$0] } ?? [] }
             guard state.isClosed && state.count == 0 else { return [] }
             defer { state.idleLanes = [] }
             return state.idleLanes

@@ -2,12 +2,15 @@ package import Postgres
 package import Storage
 import Trading
 
-/// settle: inbox to log. Reports become fills, postings, order states and events, one shard per transaction, in the order they were received.
+/// settle: inbox to log. Reports become fills, postings, order states and events, several shards per transaction, each in
+/// the order they were received.
 ///
 /// The cursor, the bookings and the log rows commit together: after a crash settling goes on where the last commit ended, and no report is booked twice.
 package final class Settle {
-    /// Reports per transaction: enough to fill a commit, few enough that the shard is soon free for accepting again.
-    static let batchCap = 256
+    /// Shards per transaction: a commit costs the same for one as for several, and the other half is free for accepting meanwhile.
+    static let shardsAtOnce = Int(AccountID.shardCount) / 2
+    /// Reports of each shard per transaction: enough to fill a commit, few enough that the shards are soon free for accepting again.
+    static let batchCap = 128
     /// How long to wait for a signal before looking anyway: busy to idle.
     static let pollInterval: Duration = .milliseconds(50)
     /// How long to leave a database alone that just failed.
@@ -39,11 +42,11 @@ package final class Settle {
         while !Task.isCancelled {
             do {
                 let shards = try database.shardsToSettle()
-                // A shard that cannot go on now does not keep the others waiting.
+                // Shards that cannot go on now do not keep the others waiting.
                 var failure: PostgresError?
-                for shard in shards {
+                for start in stride(from: 0, to: shards.count, by: Self.shardsAtOnce) {
                     do {
-                        try settle(shard)
+                        try settle(Array(shards[start..<min(start + Self.shardsAtOnce, shards.count)]))
                     } catch {
                         observer.trouble("settle", error.description)
                         database.drop()
@@ -66,15 +69,27 @@ package final class Settle {
         let why: String
     }
 
-    /// Settles everything that waits in a shard's inbox now. A batch that holds something that the database refuses is settled report by report; one
-    /// that is refused even alone is parked, so that those behind it still settle. Any other failure is no report's fault: thrown, tried again later.
-    package func settle(_ shard: Int16) throws(PostgresError) {
+    /// Settles everything that waits in these shards' inboxes now.
+    package func settle(_ shards: [Int16]) throws(PostgresError) {
+        do {
+            var first: Int64?
+            while try leg(shards, limit: Self.batchCap, parking: nil, first: &first) >= Self.batchCap {}
+        } catch {
+            guard error.refusesData else { throw error }
+            observer.trouble("settle", error.description)
+            for shard in shards { try settleAlone(shard) }
+        }
+    }
+
+    /// Settles a shard whose reports hold something that the database refuses, report by report; one that is refused even alone is parked, so that those
+    /// behind it still settle. Any other failure is no report's fault: thrown, tried again later.
+    private func settleAlone(_ shard: Int16) throws(PostgresError) {
         var cap = Self.batchCap
         var poison: Poison?
         while true {
             var first: Int64?
             do {
-                let settled = try leg(shard, limit: cap, parking: poison, first: &first)
+                let settled = try leg([shard], limit: cap, parking: poison, first: &first)
                 poison = nil
                 if settled < cap { return }
             } catch {
@@ -86,17 +101,17 @@ package final class Settle {
         }
     }
 
-    /// One transaction. Returns how many reports it settled.
+    /// One transaction. Returns how many reports it settled of the shard that had most.
     ///
     /// - Parameter first: the first report that it read, also where it fails afterwards.
-    private func leg(_ shard: Int16, limit: Int, parking poison: Poison?, first: inout Int64?) throws(PostgresError) -> Int {
+    private func leg(_ shards: [Int16], limit: Int, parking poison: Poison?, first: inout Int64?) throws(PostgresError) -> Int {
         let begun = ContinuousClock.now
         do {
-            let (lock, reports) = try database.beginSettle(shard: shard, limit: limit)
-            guard let last = reports.last else { return 0 }
+            let (locks, reports) = try database.beginSettle(shards: shards, limit: limit)
+            if reports.isEmpty { return 0 }
             first = reports.first?.inboxID
             let (reads, booked) = try database.readForSettle(
-                lock,
+                locks,
                 orders: Array(Set(reports.compactMap { $0.report.orderID.flatMap(OrderID.init) })),
                 venue: rules.venue,
                 executions: Array(Set(reports.compactMap(\.report.executionKey)))
@@ -106,14 +121,13 @@ package final class Settle {
                 // By its id: another router may have settled it meanwhile, and the next report is innocent.
                 if let poison, poison.inboxID == report.inboxID { settlement.giveUp(report, why: poison.why) } else { settlement.settle(report) }
             }
-            settlement.changes.settledInbox = last.inboxID
             observer.step(.settleDecided)
             try database.commit(settlement.changes)
             observer.step(.settleCommitted)
             for (alarm, order) in settlement.alarms { observer.alarm(alarm, order) }
             if settlement.changes.eventCount > 0 { observer.committed() }
             observer.batch("settle", reports.count, .now - begun)
-            return reports.count
+            return Dictionary(grouping: reports, by: \.shard).values.map(\.count).max() ?? 0
         } catch {
             database.rollback()
             throw error

@@ -1,7 +1,7 @@
 import Storage
 import Trading
 
-/// What a batch of reports does: a pure function of the reports and of what was read under the shard's lock.
+/// What a batch of reports does: a pure function of the reports and of what was read under the shards' locks.
 struct Settlement {
     var changes: ShardChanges
     private(set) var alarms: [(Alarm, String?)] = []
@@ -20,6 +20,7 @@ struct Settlement {
 
     /// Books a report, or parks it; the batch goes on in any case.
     mutating func settle(_ item: InboxReport) {
+        changes.settled(through: item.inboxID, of: item.shard)
         guard let id = item.report.orderID.flatMap(OrderID.init), let order = orders[id] else {
             park(item, why: "no order of ours has this ClOrdID")
             return
@@ -34,6 +35,7 @@ struct Settlement {
 
     /// Gives up on a report that the database refuses even alone: parked, its order UNKNOWN.
     mutating func giveUp(_ item: InboxReport, why: String) {
+        changes.settled(through: item.inboxID, of: item.shard)
         if var order = item.report.orderID.flatMap(OrderID.init).flatMap({ orders[$0] }),
             case .changed(let type, _) = order.apply(.doubted(reason: "report_not_booked"), balances: &changes.balances, at: now)
         {

@@ -71,7 +71,7 @@ package final class Sweep {
 
     private func change(_ shard: Int16, overdue: Set<OrderID>, silent: Set<OrderID>, now: Int64) throws(PostgresError) {
         do {
-            let reads = try database.beginOrders(shard: shard, orders: Array(overdue.union(silent)))
+            let reads = try database.beginOrders(shards: [shard], orders: Array(overdue.union(silent)))
             var changes = reads.changes(at: now)
             // Read again under the lock: what was numbered or acknowledged meanwhile is left alone.
             for var order in reads.orders.values {

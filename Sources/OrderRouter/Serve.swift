@@ -57,7 +57,7 @@ struct Serve: Sendable {
         let keys = KeySetSource(location: try KeySetLocation(configuration.keySet), report: logKeys)
         try await keys.load()
         let board = QuoteBoard(now: now)
-        let queue = OrderQueue(capacity: configuration.queueCapacity, batchCap: configuration.batchCap)
+        let queue = OrderQueue(capacity: configuration.queueCapacity, batchCap: configuration.batchCap, lanes: configuration.lanes)
         let readers = Readers(database, count: 2)
         let streams = EventStreams(
             database: database,

@@ -1,23 +1,23 @@
 package import Postgres
 package import Trading
 
-/// What accept reads under a shard's lock, in one round trip.
+/// What accept reads under its shards' locks, in one round trip.
 package struct AcceptReads: Sendable {
-    package let lock: ShardLock
+    package let locks: [ShardLock]
     package let halts: [Halt]
     package let venueIsUp: Bool
     package let accounts: [AccountID: AccountRecord]
     package let balances: [Balances.Key: Balance]
     package let keys: [KeyID: KeyRecord]
     package let credentials: [CredentialKey: CredentialState]
-    /// Orders of this shard that are to be cancelled or that the keys belong to.
+    /// Orders of these shards that are to be cancelled or that the keys belong to.
     package let orders: [OrderID: OrderState]
 }
 
 extension Database {
-    /// Begins the accepting transaction: locks the shard and reads everything that the decision on `keys` can need. Every list is distinct.
+    /// Begins the accepting transaction: locks the shards and reads everything that the decision on `keys` can need. Every list is distinct.
     package func beginAccept(
-        shard: Int16,
+        shards: [Int16],
         venueSession: String,
         accounts: [AccountID],
         balances: [Balances.Key],
@@ -26,7 +26,7 @@ extension Database {
         orders: [OrderID]
     ) throws(PostgresError) -> AcceptReads {
         let rows = try begin { pipeline in
-            pipeline.lock(shard)
+            pipeline.lock(shards)
             pipeline.add(SQL.readHalts)
             pipeline.add(SQL.readVenueUp) { $0.append(venueSession) }
             pipeline.readAccounts(accounts)
@@ -40,10 +40,10 @@ extension Database {
                 $0.append(credentials.map(\.credentialID))
             }
         }
-        let lock = ShardLock(shard: shard, rows[0])
-        let found = try ordersOf(lock, named: orders, keys: rows[5].keys)
+        let locks = rows[0].shardLocks
+        let found = try ordersOf(locks, named: orders, keys: rows[5].keys)
         return AcceptReads(
-            lock: lock,
+            locks: locks,
             halts: rows[1].halts,
             venueIsUp: rows[2].count == 1 && rows[2].bool(0, 0),
             accounts: rows[3].accounts.merging(found?.accounts ?? [:]) { first, _ in first },
@@ -55,10 +55,10 @@ extension Database {
     }
 
     /// The orders of cancels and of fenced keys, with what a cancel changes: a second round trip, which a batch of new orders does without.
-    private func ordersOf(_ lock: ShardLock, named orders: [OrderID], keys: [KeyID: KeyRecord]) throws(PostgresError) -> OrderReads? {
+    private func ordersOf(_ locks: [ShardLock], named orders: [OrderID], keys: [KeyID: KeyRecord]) throws(PostgresError) -> OrderReads? {
         if orders.isEmpty { return nil }
         do {
-            return try reads(lock, [try run(SQL.readOrdersByID) { $0.append(orders.map(\.text)) }])
+            return try reads(locks, [try run(SQL.readOrdersByID) { $0.append(orders.map(\.text)) }])
         } catch {
             rollback()
             throw error

@@ -64,7 +64,7 @@ extension Database {
         _ decide: ([CredentialRecord]) -> (Result, [CredentialChange])
     ) throws(PostgresError) -> Result? {
         let rows = try begin { pipeline in
-            pipeline.lock(account.shard)
+            pipeline.lock([account.shard])
             pipeline.readAccounts([account])
             pipeline.add(SQL.readCredentials) { $0.append(account.text) }
         }

@@ -29,7 +29,7 @@ extension Database {
         let house = LedgerAccount.house(shard: account.shard)
         let assets = [Asset.cash] + positions.map { .shares($0.symbol) }
         let rows = try begin { pipeline in
-            pipeline.lock(account.shard)
+            pipeline.lock([account.shard])
             pipeline.readAccounts([account])
             pipeline.readBalances(assets.map { Balances.Key(house, $0) })
         }
@@ -37,7 +37,7 @@ extension Database {
             rollback()
             return false
         }
-        var changes = ShardChanges(lock: ShardLock(shard: account.shard, rows[0]), at: now, accounts: [:], balances: rows[2].balances)
+        var changes = ShardChanges(locks: rows[0].shardLocks, at: now, accounts: [:], balances: rows[2].balances)
         var fits = changes.balances.deposit(cash, of: .cash, to: account)
         for position in positions {
             fits = fits && changes.balances.deposit(position.shares, of: .shares(position.symbol), to: account)

@@ -4,24 +4,26 @@ package import Trading
 /// A report waiting in the inbox.
 package struct InboxReport: Sendable {
     package let inboxID: Int64
+    package let shard: Int16
     package let report: VenueReport
 
-    package init(inboxID: Int64, report: VenueReport) {
+    package init(inboxID: Int64, shard: Int16, report: VenueReport) {
         self.inboxID = inboxID
+        self.shard = shard
         self.report = report
     }
 }
 
-/// What settle, cancel and the sweeps read under a shard's lock about orders that exist.
+/// What settle, cancel and the sweeps read under their shards' locks about orders that exist.
 package struct OrderReads: Sendable {
-    package let lock: ShardLock
+    package let locks: [ShardLock]
     package let orders: [OrderID: OrderState]
     package let accounts: [AccountID: AccountRecord]
     package let balances: [Balances.Key: Balance]
 
     /// The changes of this leg, to be filled.
     package func changes(at now: Int64) -> ShardChanges {
-        ShardChanges(lock: lock, at: now, accounts: accounts, balances: balances)
+        ShardChanges(locks: locks, at: now, accounts: accounts, balances: balances)
     }
 }
 
@@ -53,23 +55,26 @@ extension Database {
     /// Shards that have unsettled reports.
     package func shardsToSettle() throws(PostgresError) -> [Int16] { try run(SQL.readShardsToSettle).shards }
 
-    /// Begins settling a shard: locks it and reads its next reports, in the order they were received. Ends the transaction when there are none.
-    package func beginSettle(shard: Int16, limit: Int) throws(PostgresError) -> (lock: ShardLock, reports: [InboxReport]) {
+    /// Begins settling shards: locks them and reads their next reports, each shard's in the order they were received. Ends the transaction when there
+    /// are none.
+    ///
+    /// - Parameter limit: reports of each shard at most.
+    package func beginSettle(shards: [Int16], limit: Int) throws(PostgresError) -> (locks: [ShardLock], reports: [InboxReport]) {
         let rows = try begin { pipeline in
-            pipeline.lock(shard)
+            pipeline.lock(shards)
             pipeline.add(SQL.readInbox) {
-                $0.append(shard)
+                $0.append(shards)
                 $0.append(Int64(limit))
             }
         }
         let reports = rows[1].inboxReports
         if reports.isEmpty { rollback() }
-        return (ShardLock(shard: shard, rows[0]), reports)
+        return (rows[0].shardLocks, reports)
     }
 
     /// Reads, in the transaction at hand, the orders that reports speak of and the executions that are booked already.
     package func readForSettle(
-        _ lock: ShardLock,
+        _ locks: [ShardLock],
         orders: [OrderID],
         venue: String,
         executions: [ExecutionKey]
@@ -82,34 +87,34 @@ extension Database {
             }
             pipeline.readOrders(orders)
         }
-        return (try reads(lock, Array(rows.dropFirst())), rows[0].bookedExecutions)
+        return (try reads(locks, Array(rows.dropFirst())), rows[0].bookedExecutions)
     }
 
-    /// Locks a shard and reads orders of it, with their accounts and balances.
-    package func beginOrders(shard: Int16, orders: [OrderID]) throws(PostgresError) -> OrderReads {
+    /// Locks shards and reads orders of them, with their accounts and balances.
+    package func beginOrders(shards: [Int16], orders: [OrderID]) throws(PostgresError) -> OrderReads {
         let rows = try begin { pipeline in
-            pipeline.lock(shard)
+            pipeline.lock(shards)
             pipeline.readOrders(orders)
         }
-        return try reads(ShardLock(shard: shard, rows[0]), Array(rows.dropFirst()))
+        return try reads(rows[0].shardLocks, Array(rows.dropFirst()))
     }
 
-    /// The orders of this shard among `rows`, with everything that a change of them touches.
-    func reads(_ lock: ShardLock, _ rows: [Rows]) throws(PostgresError) -> OrderReads {
-        let orders = rows[0].orders.filter { $0.value.account.shard == lock.shard }
+    /// The orders of these shards among `rows`, with everything that a change of them touches.
+    func reads(_ locks: [ShardLock], _ rows: [Rows]) throws(PostgresError) -> OrderReads {
+        let orders = rows[0].orders.filter { order in locks.contains { $0.shard == order.value.account.shard } }
         let accounts = Array(Set(orders.values.map(\.account)))
         var wanted: Set<Balances.Key> = []
         for order in orders.values {
             for asset in [Asset.cash, .shares(order.terms.symbol)] {
                 wanted.insert(Balances.Key(.customer(order.account), asset))
-                wanted.insert(Balances.Key(.house(shard: lock.shard), asset))
+                wanted.insert(Balances.Key(.house(shard: order.account.shard), asset))
             }
         }
         let more = try connection().pipeline { pipeline in
             pipeline.readAccounts(accounts)
             pipeline.readBalances(Array(wanted))
         }
-        return OrderReads(lock: lock, orders: orders, accounts: more[0].accounts, balances: more[1].balances)
+        return OrderReads(locks: locks, orders: orders, accounts: more[0].accounts, balances: more[1].balances)
     }
 
     // MARK: Sweeps
@@ -158,7 +163,7 @@ extension Database {
         do {
             let rows = try connection().pipeline { pipeline in
                 pipeline.add(.begin)
-                pipeline.lock(shard)
+                pipeline.lock([shard])
                 pipeline.add(SQL.deleteOldEvents) {
                     $0.append(shard)
                     $0.append(before)
@@ -213,7 +218,7 @@ extension Rows {
             report.symbol = optionalText(row, 13)
             report.side = optionalText(row, 14)
             report.text = optionalText(row, 15)
-            return InboxReport(inboxID: int64(row, 0), report: report)
+            return InboxReport(inboxID: int64(row, 0), shard: int16(row, 16), report: report)
         }
     }
 }

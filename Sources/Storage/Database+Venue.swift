@@ -57,16 +57,17 @@ package struct ReceivedReport: Sendable {
 
 /// A row of the outbox: what happened to an order that may ask for a message.
 package struct OutboxRow: Sendable {
+    package let shard: Int16
     package let position: Int64
     package let type: OrderEventType
     package let orderID: OrderID
 }
 
-/// What the sender reads under a shard's lock. The session's row is locked last.
+/// What the sender reads under its shards' locks. The session's row is locked last.
 package struct SendReads: Sendable {
     package let orders: OrderReads
     package let rows: [OutboxRow]
-    /// In force while the shard is locked: nothing is newly numbered under them (design section 6).
+    /// In force while the shards are locked: nothing is newly numbered under them (design section 6).
     package let halts: [Halt]
 
     /// True for an order that waits for its number under a halt.
@@ -177,19 +178,22 @@ extension Database {
     /// Shards whose log has rows that the sender has not looked at.
     package func shardsToSend() throws(PostgresError) -> [Int16] { try run(SQL.readShardsToSend).shards }
 
-    /// Begins sending for a shard: locks it, reads the next rows of its log and the orders that they speak of. Ends the transaction when there are none.
-    package func beginSend(shard: Int16, limit: Int) throws(PostgresError) -> SendReads? {
+    /// Begins sending for shards: locks them, reads the next rows of their logs and the orders that they speak of. Ends the transaction when there are
+    /// none.
+    ///
+    /// - Parameter limit: rows of each shard at most.
+    package func beginSend(shards: [Int16], limit: Int) throws(PostgresError) -> SendReads? {
         let rows = try begin { pipeline in
-            pipeline.lock(shard)
+            pipeline.lock(shards)
             pipeline.add(SQL.readOutbox) {
-                $0.append(shard)
+                $0.append(shards)
                 $0.append(Int64(limit))
             }
             pipeline.add(SQL.readHalts)
         }
         let outbox = (0..<rows[1].count).map { row -> OutboxRow in
-            guard let type = OrderEventType(rawValue: rows[1].int16(row, 1)) else { preconditionFailure("A stored event type is known.") }
-            return OutboxRow(position: rows[1].int64(row, 0), type: type, orderID: rows[1].orderID(row, 2))
+            guard let type = OrderEventType(rawValue: rows[1].int16(row, 2)) else { preconditionFailure("A stored event type is known.") }
+            return OutboxRow(shard: rows[1].int16(row, 0), position: rows[1].int64(row, 1), type: type, orderID: rows[1].orderID(row, 3))
         }
         if outbox.isEmpty {
             rollback()
@@ -197,7 +201,7 @@ extension Database {
         }
         let wanted = Set(outbox.filter(\.type.asksTheVenue).map(\.orderID))
         return SendReads(
-            orders: try reads(ShardLock(shard: shard, rows[0]), [try run(SQL.readOrdersByID) { $0.append(wanted.map(\.text)) }]),
+            orders: try reads(rows[0].shardLocks, [try run(SQL.readOrdersByID) { $0.append(wanted.map(\.text)) }]),
             rows: outbox,
             halts: rows[2].halts
         )

@@ -124,7 +124,7 @@ extension Pipeline {
         add(statement, values)
     }
 
-    mutating func lock(_ shard: Int16) { add(SQL.lockShard) { $0.append(shard) } }
+    mutating func lock(_ shards: [Int16]) { add(SQL.lockShards) { $0.append(shards) } }
 
     mutating func readAccounts(_ accounts: [AccountID]) { add(SQL.readAccounts) { $0.append(accounts.map(\.text)) } }
 

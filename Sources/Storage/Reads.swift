@@ -1,7 +1,7 @@
 import Postgres
 package import Trading
 
-/// A shard, locked in the transaction at hand, with the counters that its leg moves on.
+/// A shard, locked in the transaction at hand, with the counters that the leg moves on.
 package struct ShardLock: Sendable {
     package let shard: Int16
     package let nextLog: Int64
@@ -10,16 +10,18 @@ package struct ShardLock: Sendable {
     package let settledInbox: Int64
 }
 
-extension ShardLock {
-    init(shard: Int16, _ rows: Rows) {
-        precondition(rows.count == 1, "Shard \(shard) has its row.")
-        self.init(
-            shard: shard,
-            nextLog: rows.int64(0, 0),
-            nextJournal: rows.int64(0, 1),
-            sentLog: rows.int64(0, 2),
-            settledInbox: rows.int64(0, 3)
-        )
+extension Rows {
+    /// Locked shards in the column order of `lock_shards.sql`, ascending.
+    var shardLocks: [ShardLock] {
+        (0..<count).map { row in
+            ShardLock(
+                shard: int16(row, 0),
+                nextLog: int64(row, 1),
+                nextJournal: int64(row, 2),
+                sentLog: int64(row, 3),
+                settledInbox: int64(row, 4)
+            )
+        }
     }
 }
 

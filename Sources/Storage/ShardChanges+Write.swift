@@ -4,10 +4,7 @@ import Trading
 /// The set-based statements of a leg, in an order that takes locks the same way everywhere. Nothing is written that did not change.
 extension ShardChanges {
     func write(into pipeline: inout Pipeline) {
-        var shard = Parameters()
-        shard.append(lock.shard)
-        for value in [lock.nextLog, nextLog, lock.nextJournal, nextJournal, sentLogAfter, settledInbox, replays] { shard.append(value) }
-        pipeline.add(SQL.advanceShard, shard)
+        writeShards(into: &pipeline)
         writeKeys(into: &pipeline)
         writeNewOrders(into: &pipeline)
         writeChangedOrders(into: &pipeline)
@@ -17,6 +14,20 @@ extension ShardChanges {
         writeExecutions(into: &pipeline)
         writeParked(into: &pipeline)
         writeAlarms(into: &pipeline)
+    }
+
+    private func writeShards(into pipeline: inout Pipeline) {
+        let advances = advances
+        var values = Parameters()
+        values.append(advances.map(\.lock.shard))
+        values.append(advances.map(\.lock.nextLog))
+        values.append(advances.map(\.nextLog))
+        values.append(advances.map(\.lock.nextJournal))
+        values.append(advances.map(\.nextJournal))
+        values.append(advances.map(\.sentLog))
+        values.append(advances.map(\.settledInbox))
+        values.append(advances.map(\.replays))
+        pipeline.add(SQL.advanceShards, values)
     }
 
     private func writeKeys(into pipeline: inout Pipeline) {
@@ -56,7 +67,7 @@ extension ShardChanges {
         values.append(newOrders.map(\.credentialID))
         values.append(states.map(\.status.rawValue))
         values.append(states.map(\.createdAt))
-        values.append(lock.shard)
+        values.append(states.map(\.account.shard))
         pipeline.add(SQL.insertOrders, values)
     }
 
@@ -95,15 +106,18 @@ extension ShardChanges {
 
     private func writeEntries(into pipeline: inout Pipeline) {
         if balances.journals.isEmpty { return }
-        var lines: [(journal: Int64, line: Int16, cause: Int16, orderID: String?, entry: Entry)] = []
-        for (offset, journal) in balances.journals.enumerated() {
+        var numbers = Dictionary(uniqueKeysWithValues: locks.map { ($0.shard, $0.nextJournal) })
+        var lines: [(shard: Int16, journal: Int64, line: Int16, cause: Int16, orderID: String?, entry: Entry)] = []
+        for journal in balances.journals {
+            guard let number = numbers[journal.shard] else { preconditionFailure("A leg writes journals of the shards that it has locked.") }
+            numbers[journal.shard] = number + 1
             for (line, entry) in journal.entries.enumerated() {
-                lines.append((lock.nextJournal + Int64(offset), Int16(line), journal.cause.rawValue, journal.orderID?.text, entry))
+                lines.append((journal.shard, number, Int16(line), journal.cause.rawValue, journal.orderID?.text, entry))
             }
         }
         var values = Parameters()
-        values.append(lock.shard)
         values.append(at)
+        values.append(lines.map(\.shard))
         values.append(lines.map(\.journal))
         values.append(lines.map(\.line))
         values.append(lines.map(\.cause))
@@ -126,8 +140,8 @@ extension ShardChanges {
         pipeline.add(SQL.advanceEvents, numbers)
 
         var values = Parameters()
-        values.append(lock.shard)
         values.append(at)
+        values.append(events.map(\.order.account.shard))
         values.append(events.map(\.position))
         values.append(events.map(\.order.account.text))
         values.append(events.map(\.number))
@@ -146,8 +160,8 @@ extension ShardChanges {
     private func writeExecutions(into pipeline: inout Pipeline) {
         if executions.isEmpty { return }
         var values = Parameters()
-        values.append(lock.shard)
         values.append(at)
+        values.append(executions.map(\.order.account.shard))
         values.append(executions.map(\.venue))
         values.append(executions.map(\.tradeDate))
         values.append(executions.map(\.execID))

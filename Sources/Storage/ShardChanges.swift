@@ -1,9 +1,9 @@
 import Postgres
 package import Trading
 
-/// Everything that one leg changes in one shard: the only way into orders, balances, ledger, log and keys (one write funnel).
+/// Everything that one leg changes in the shards that it has locked: the only way into orders, balances, ledger, log and keys (one write funnel).
 ///
-/// Filled by the pure decision of a station, written by `Shard.commit` in one pipeline that ends in COMMIT.
+/// Filled by the pure decision of a station, written by `Database.commit` in one pipeline that ends in COMMIT.
 package struct ShardChanges: Sendable {
     /// A new order with what only its first row needs.
     package struct NewOrder: Sendable {
@@ -50,19 +50,26 @@ package struct ShardChanges: Sendable {
         let lastPrice: Amount?
     }
 
+    /// How far this leg has moved a shard on.
+    private struct Counters {
+        var sentLog: Int64
+        var settledInbox: Int64
+        var events: Int64 = 0
+        var replays: Int64 = 0
+    }
+
     struct RaisedAlarm: Sendable {
         let alarm: Alarm
         let account: AccountID?
         let orderID: String?
     }
 
-    package let lock: ShardLock
+    /// Ascending.
+    package let locks: [ShardLock]
     /// Time of this leg, ms since the epoch.
     package let at: Int64
     package var balances: Balances
-    package var sentLog: Int64
-    package var settledInbox: Int64
-    package var replays: Int64 = 0
+    private var counters: [Counters]
     package private(set) var newKeys: [KeyRecord] = []
     package private(set) var newOrders: [NewOrder] = []
     package private(set) var changedOrders: [OrderID: OrderState] = [:]
@@ -74,15 +81,33 @@ package struct ShardChanges: Sendable {
     private(set) var eventNow: [AccountID: Int64] = [:]
     private let balancesRead: [Balances.Key: Balance]
 
-    package init(lock: ShardLock, at: Int64, accounts: [AccountID: AccountRecord], balances: [Balances.Key: Balance]) {
-        self.lock = lock
+    /// - Parameter locks: of distinct shards, ascending.
+    package init(locks: [ShardLock], at: Int64, accounts: [AccountID: AccountRecord], balances: [Balances.Key: Balance]) {
+        self.locks = locks
         self.at = at
         self.balances = Balances(balances)
         balancesRead = balances
         eventBase = accounts.mapValues(\.lastEvent)
-        sentLog = lock.sentLog
-        settledInbox = lock.settledInbox
+        counters = locks.map { Counters(sentLog: $0.sentLog, settledInbox: $0.settledInbox) }
     }
+
+    // MARK: Counters
+
+    private func place(_ shard: Int16) -> Int {
+        guard let place = locks.firstIndex(where: { $0.shard == shard }) else { preconditionFailure("A leg changes the shards that it has locked.") }
+        return place
+    }
+
+    /// The sender has looked at the shard's log up to this position.
+    package mutating func sent(through position: Int64, of shard: Int16) { counters[place(shard)].sentLog = position }
+
+    /// The shard's reports are settled up to this one.
+    package mutating func settled(through inboxID: Int64, of shard: Int16) { counters[place(shard)].settledInbox = inboxID }
+
+    /// An answer is given again: it must be as durable as the first one was.
+    package mutating func replayed(in shard: Int16) { counters[place(shard)].replays += 1 }
+
+    // MARK: Rows
 
     package mutating func claim(_ key: KeyRecord) { newKeys.append(key) }
 
@@ -103,9 +128,12 @@ package struct ShardChanges: Sendable {
         guard let base = eventBase[order.account] else { preconditionFailure("The account of an event was read under the lock.") }
         let number = (eventNow[order.account] ?? base) + 1
         eventNow[order.account] = number
+        let place = place(order.account.shard)
+        let position = locks[place].nextLog + counters[place].events
+        counters[place].events += 1
         events.append(
             Event(
-                position: lock.nextLog + Int64(events.count),
+                position: position,
                 number: number,
                 type: type,
                 order: order,
@@ -117,13 +145,27 @@ package struct ShardChanges: Sendable {
 
     package var eventCount: Int { events.count }
 
-    var nextLog: Int64 { lock.nextLog + Int64(events.count) }
-    var nextJournal: Int64 { lock.nextJournal + Int64(balances.journals.count) }
+    /// What the shards' rows become, in the order of `locks`.
+    var advances: [ShardAdvance] {
+        var journals = locks.map(\.nextJournal)
+        for journal in balances.journals { journals[place(journal.shard)] += 1 }
+        return zip(zip(locks, counters), journals).map { shard, nextJournal in
+            let (lock, counters) = shard
+            return ShardAdvance(
+                lock: lock,
+                nextLog: lock.nextLog + counters.events,
+                nextJournal: nextJournal,
+                sentLog: sentLogAfter(lock, counters),
+                settledInbox: counters.settledInbox,
+                replays: counters.replays
+            )
+        }
+    }
 
     /// The sender's cursor after this leg: where the sender is up to date, it need not look at rows that ask nothing of the venue.
-    var sentLogAfter: Int64 {
-        guard sentLog == lock.nextLog - 1 else { return sentLog }
-        return sentLog + Int64(events.prefix { !$0.type.asksTheVenue }.count)
+    private func sentLogAfter(_ lock: ShardLock, _ counters: Counters) -> Int64 {
+        guard counters.sentLog == lock.nextLog - 1 else { return counters.sentLog }
+        return counters.sentLog + Int64(events.lazy.filter { $0.order.account.shard == lock.shard }.prefix { !$0.type.asksTheVenue }.count)
     }
 
     /// Balances as differences from what was read, and those that are new.
@@ -140,6 +182,16 @@ package struct ShardChanges: Sendable {
         }
         return (changed, opened)
     }
+}
+
+/// A shard's row after a leg.
+struct ShardAdvance {
+    let lock: ShardLock
+    let nextLog: Int64
+    let nextJournal: Int64
+    let sentLog: Int64
+    let settledInbox: Int64
+    let replays: Int64
 }
 
 extension Balance {

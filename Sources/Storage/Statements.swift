@@ -5,7 +5,7 @@ package enum SQL {
     static let accountOfCredential = Statement("account_of_credential")
     static let advanceEvents = Statement("advance_events")
     static let advanceSession = Statement("advance_session")
-    static let advanceShard = Statement("advance_shard")
+    static let advanceShards = Statement("advance_shards")
     static let beginVerify = Statement("begin_verify")
     static let changeBalances = Statement("change_balances")
     static let changeCredential = Statement("change_credential")
@@ -29,7 +29,7 @@ package enum SQL {
     static let listOrders = Statement("list_orders")
     static let lockAllShards = Statement("lock_all_shards")
     static let lockSession = Statement("lock_session")
-    static let lockShard = Statement("lock_shard")
+    static let lockShards = Statement("lock_shards")
     static let noteAsked = Statement("note_asked")
     static let openBalances = Statement("open_balances")
     static let orderByID = Statement("order_by_id")
@@ -83,11 +83,11 @@ package enum SQL {
 
     /// All of them but BEGIN, COMMIT and ROLLBACK, which a connection prepares by itself.
     package static let all: [Statement] = [
-        accountOfCredential, advanceEvents, advanceSession, advanceShard, beginVerify, changeBalances,
+        accountOfCredential, advanceEvents, advanceSession, advanceShards, beginVerify, changeBalances,
         changeCredential, clearChallenge, deleteHalt, deleteOldEvents, deleteOldInbox, deleteOldSent, insertAccount,
         insertCredential, insertCredentialAudit, insertEntries, insertExecutions, insertHalt, insertInbox,
         insertKeys, insertLog, insertOperatorAudit, insertOrders, insertSent, listOrders, lockAllShards, lockSession,
-        lockShard, noteAsked, openBalances, orderByID, parkReports, raiseAlarms, readAccounts, readAllBalances,
+        lockShards, noteAsked, openBalances, orderByID, parkReports, raiseAlarms, readAccounts, readAllBalances,
         readBacklog, readBalances, readCredentialStates, readCredentials, readEventBounds, readEvents,
         readExecutions, readHalts, readInbox, readKey, readKeys, readLogEnds, readOrdersAtVenue, readOrdersByID,
         readOutbox, readOverdueOrders, readSent, readShardsToSend, readShardsToSettle, readShardsToSweep,

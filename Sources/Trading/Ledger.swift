@@ -69,11 +69,14 @@ package struct Journal: Sendable {
     }
 
     package let cause: Cause
+    /// The shard of the customer whom it is about: journals are numbered within a shard.
+    package let shard: Int16
     package let orderID: OrderID?
     package private(set) var entries: [Entry] = []
 
-    package init(cause: Cause, orderID: OrderID?) {
+    package init(cause: Cause, shard: Int16, orderID: OrderID?) {
         self.cause = cause
+        self.shard = shard
         self.orderID = orderID
     }
 

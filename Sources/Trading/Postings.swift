@@ -2,7 +2,7 @@
 extension Balances {
     /// accept: the hold moves from available to held. The caller has checked that it is there.
     package mutating func hold(_ amount: Amount, of asset: Asset, for account: AccountID, order: OrderID) -> Bool {
-        var journal = Journal(cause: .accept, orderID: order)
+        var journal = Journal(cause: .accept, shard: account.shard, orderID: order)
         journal.write(.customer(account), asset, .available, .debit, amount)
         journal.write(.customer(account), asset, .held, .credit, amount)
         return post(journal)
@@ -10,7 +10,7 @@ extension Balances {
 
     /// cancel, expire, reject: what is left of the hold returns to available, after what the account owes.
     package mutating func release(_ amount: Amount, of asset: Asset, for account: AccountID, order: OrderID) -> Bool {
-        var journal = Journal(cause: .release, orderID: order)
+        var journal = Journal(cause: .release, shard: account.shard, orderID: order)
         journal.write(.customer(account), asset, .held, .debit, amount)
         give(amount, of: asset, to: account, in: &journal)
         return post(journal)
@@ -18,7 +18,7 @@ extension Balances {
 
     /// deposit: from the house's settlement to the customer.
     package mutating func deposit(_ amount: Amount, of asset: Asset, to account: AccountID) -> Bool {
-        var journal = Journal(cause: .deposit, orderID: nil)
+        var journal = Journal(cause: .deposit, shard: account.shard, orderID: nil)
         journal.write(.house(shard: account.shard), asset, .settlement, .debit, amount)
         give(amount, of: asset, to: account, in: &journal)
         return post(journal)
@@ -38,7 +38,7 @@ extension Balances {
         order: OrderID
     ) -> Bool {
         guard let value = price.times(quantity), let shares = Amount(whole: quantity) else { return false }
-        var journal = Journal(cause: .fill, orderID: order)
+        var journal = Journal(cause: .fill, shard: account.shard, orderID: order)
         let house = LedgerAccount.house(shard: account.shard)
         let (given, gained, paid, received) =
             side == .buy ? (Asset.cash, Asset.shares(symbol), value, shares) : (Asset.shares(symbol), Asset.cash, shares, value)

@@ -5,22 +5,26 @@ import Trading
 /// send: log to exchange. Log rows become FIX messages with their sequence numbers in a commit, before the socket sees a byte; their orders are ROUTED
 /// in the same commit. After a crash the session's own resend brings the venue up to date: nothing is ever sent as new twice.
 extension VenueSession {
-    /// Log rows per transaction: enough to fill a commit, few enough that the shard is soon free for accepting again.
-    static let sendCap = 256
+    /// Shards per transaction: a commit costs the same for one as for several, and the other half is free for accepting meanwhile.
+    static let shardsAtOnce = Int(AccountID.shardCount) / 2
+    /// Log rows of each shard per transaction: enough to fill a commit, few enough that the shards are soon free for accepting again.
+    static let sendCap = 128
     /// Orders asked about at once.
     static let askCap = 100
     /// How long a status request or cancel may still be resent, ms: a question does not grow old within a session's day.
     static let resendable: Int64 = 86_400_000
 
-    /// The next shard's messages, numbered and committed; empty when no log row asks for one. Shards take turns: a busy one does not keep the others
+    /// The next shards' messages, numbered and committed; empty when no log row asks for one. Shards take turns: busy ones do not keep the others
     /// waiting, and each has gathered a batch by the time that its turn comes.
     func send(_ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
-        let waiting = try database.shardsToSend()
-        for shard in waiting.filter({ $0 > lastShard }) + waiting.filter({ $0 <= lastShard }) {
-            lastShard = shard
+        var waiting = try database.shardsToSend()
+        waiting = waiting.filter { $0 > lastShard } + waiting.filter { $0 <= lastShard }
+        for start in stride(from: 0, to: waiting.count, by: Self.shardsAtOnce) {
+            let shards = Array(waiting[start..<min(start + Self.shardsAtOnce, waiting.count)])
+            lastShard = shards.last ?? lastShard
             let begun = ContinuousClock.now
-            guard let reads = try database.beginSend(shard: shard, limit: Self.sendCap) else { continue }
-            let outgoing = try number(reads, shard, &session, at: wall)
+            guard let reads = try database.beginSend(shards: shards, limit: Self.sendCap) else { continue }
+            let outgoing = try number(reads, &session, at: wall)
             observer.committed()
             guard !outgoing.isEmpty else { continue }
             observer.step(.sendCommitted)
@@ -30,7 +34,7 @@ extension VenueSession {
         return []
     }
 
-    private func number(_ reads: SendReads, _ shard: Int16, _ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
+    private func number(_ reads: SendReads, _ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
         do {
             let record = try held()
             var changes = reads.orders.changes(at: wall)
@@ -38,7 +42,7 @@ extension VenueSession {
             var outgoing: [OutgoingMessage] = []
             var kept: [SentMessage] = []
             for row in reads.rows {
-                changes.sentLog = row.position
+                changes.sent(through: row.position, of: row.shard)
                 guard row.type.asksTheVenue, var order = orders[row.orderID] else { continue }
                 if row.type == .accepted, reads.isHalted(order) {
                     // Halted before it had a number: it never gets one, and its hold is free.
@@ -60,7 +64,7 @@ extension VenueSession {
                         sentAt: wall,
                         resendBy: row.type == .accepted ? order.routeBy : wall + Self.resendable,
                         orderID: order.id.text,
-                        shard: shard,
+                        shard: row.shard,
                         body: numbered.body
                     )
                 )

@@ -24,7 +24,7 @@ package final class VenueLink: Sendable {
         var configuration = Initiator.Configuration(host: settings.host, port: settings.port, session: fix)
         configuration.backoff = configuration.backoff.lowerBound...max(configuration.backoff.lowerBound, settings.longestPause)
         // Each shard once, then the venue's answers have their turn.
-        configuration.runner.pullRounds = Int(AccountID.shardCount)
+        configuration.runner.pullRounds = Int(AccountID.shardCount) / VenueSession.shardsAtOnce
         initiator = Initiator(
             configuration,
             clock: clock,

@@ -181,7 +181,7 @@ final class VenueSession: SessionStore {
     private func doubt(_ orders: [OrderID], shard: Int16, in states: Set<OrderStatus>, reason: String) throws {
         if orders.isEmpty { return }
         do {
-            let reads = try database.beginOrders(shard: shard, orders: orders)
+            let reads = try database.beginOrders(shards: [shard], orders: orders)
             var changes = reads.changes(at: now)
             for var order in reads.orders.values where states.contains(order.status) {
                 guard case .changed(let type, _) = order.apply(.doubted(reason: reason), balances: &changes.balances, at: now) else { continue }

@@ -41,7 +41,7 @@ final class Circle: Sendable {
     let times: Times
     /// What the stations complained of.
     let troubles = Mutex<[String]>([])
-    let queue = OrderQueue(capacity: 4_096, batchCap: 256)
+    let queue = OrderQueue(capacity: 4_096, batchCap: 256, lanes: 2)
     let streams: EventStreams
     let readers: Readers
     let board = QuoteBoard(now: Circle.now)

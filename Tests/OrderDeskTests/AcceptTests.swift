@@ -41,20 +41,31 @@ extension `On PostgreSQL, the desk` {
         @Test func `keeps the keys of accounts apart`() async throws {
             let room = try Room()
             let own = queue()
-            let theirs = Submission(
-                account: neighbour,
-                key: key(1),
-                orderID: identity(neighbour, key(1)),
-                terms: terms(),
-                fingerprint: [1],
-                credentialID: "c1acc_9",
-                clientTimestamp: now,
-                quoteReference: now,
-                receivedAt: now
-            )
+            let theirs = submission(1, of: neighbour, credentialID: "c1acc_9")
             let verdicts = try await room.withLanes(on: own) { await decide([(own, .place(submission(1))), (own, .place(theirs))]) }
             #expect(words(verdicts) == ["accepted": 2])
             #expect(try room.value("SELECT count(DISTINCT order_id) FROM orders") == 2)
+            try room.check()
+        }
+
+        @Test func `commits what waits for several shards at once, each shard numbered for itself`() async throws {
+            let room = try Room()
+            let far = AccountID("acc_2")!
+            #expect(far.shard != account.shard)
+            try room.open(far)
+            let own = OrderQueue(capacity: 100, batchCap: 100, lanes: 1)
+            let batches = Mutex<[Int]>([])
+            var observer = DeskObserver()
+            observer.batch = { _, size, _ in batches.withLock { $0.append(size) } }
+            let orders = (1..<4).map { submission($0) } + (4..<6).map { submission($0, of: far, credentialID: "c1acc_2") }
+            let work = orders.map { (own, Work.place($0)) }
+            async let verdicts = decide(work)
+            while own.depth < work.count { await Task.yield() }
+            try await room.withLanes(1, on: own, observer: observer) {}
+            #expect(words(await verdicts) == ["accepted": 5])
+            #expect(batches.withLock { $0 } == [5])
+            #expect(try room.value("SELECT next_log FROM shards WHERE shard = \(account.shard)") == 4)
+            #expect(try room.value("SELECT next_log FROM shards WHERE shard = \(far.shard)") == 3)
             try room.check()
         }
 
@@ -77,7 +88,7 @@ extension `On PostgreSQL, the desk` {
         @Test(arguments: [
             (PostgresProxy.Cut.afterServer, "commit\0", "replayed"), (.beforeServer, "commit\0", "accepted"),
             (.beforeServer, "insert_orders", "accepted"),
-            (.afterServer, "lock_shard", "accepted"), (.beforeServer, "lock_shard", "accepted"),
+            (.afterServer, "lock_shards", "accepted"), (.beforeServer, "lock_shards", "accepted"),
         ])
         func `learns what became of a commit whose answer was lost`(_ cut: PostgresProxy.Cut, _ place: String, _ word: String) async throws {
             let room = try Room()

@@ -29,7 +29,7 @@ private struct Scene {
         for order in orders { balances[Balances.Key(.customer(account), order.heldAsset), default: Balance()].held.units += order.held.units }
         return Decision(
             reads: AcceptReads(
-                lock: ShardLock(shard: account.shard, nextLog: 5, nextJournal: 3, sentLog: 4, settledInbox: 0),
+                locks: [ShardLock(shard: account.shard, nextLog: 5, nextJournal: 3, sentLog: 4, settledInbox: 0)],
                 halts: halts,
                 venueIsUp: venueIsUp,
                 accounts: accounts,
@@ -183,7 +183,7 @@ private let faults: [(word: String, bring: @Sendable (inout Scene) -> Void)] = [
         let decision = scene.decide([.place(scene.submitted)])
         #expect(decision.verdicts[0].word == "replayed")
         #expect(decision.verdicts[0].record?.answer == Array("first".utf8) && decision.verdicts[0].record?.statusNow == .filled)
-        #expect(decision.changes.replays == 1 && decision.changes.newKeys.isEmpty)
+        #expect(decision.changes.newKeys.isEmpty)
         scene.keys = [record(.refused, of: scene.submitted)]
         #expect(scene.decide([.place(scene.submitted)]).verdicts[0].record?.outcome == .refused)
         // But only to whom the account is open.

@@ -59,7 +59,8 @@ func submission(
     _ terms: OrderTerms = terms(),
     fingerprint: UInt8 = 1,
     keyTime: Int64 = now,
-    orderID: OrderID? = nil
+    orderID: OrderID? = nil,
+    credentialID: String = "c1"
 ) -> Submission {
     let key = key(number, at: keyTime)
     return Submission(
@@ -68,7 +69,7 @@ func submission(
         orderID: orderID ?? identity(owner, key),
         terms: terms,
         fingerprint: [fingerprint],
-        credentialID: "c1",
+        credentialID: credentialID,
         clientTimestamp: now,
         quoteReference: now,
         receivedAt: now

@@ -39,6 +39,17 @@ final class Room: Sendable {
         storage.drop()
     }
 
+    /// Another account, with cash and the credential 'c1<account>'.
+    func open(_ owner: AccountID) throws {
+        #expect(try storage().createAccount(owner, cash: usd("1000000"), positions: [], by: "test", at: 1))
+        try connect().execute(
+            """
+            INSERT INTO credentials (created_at, activated_at, state, account_id, credential_id, key_alias, public_key_spki)
+            VALUES (1, 1, 2, '\(owner)', 'c1\(owner)', '', '')
+            """
+        )
+    }
+
     func connect() throws -> PostgresConnection { try PostgresConnection(PostgresOptions(url: url)) }
 
     func storage() -> Database { Database(PostgresOptions(url: url)) }
@@ -86,11 +97,11 @@ final class Room: Sendable {
     func route(at time: Int64 = now) throws {
         let storage = storage()
         defer { storage.drop() }
-        guard let reads = try storage.beginSend(shard: account.shard, limit: 100) else { return }
+        guard let reads = try storage.beginSend(shards: [account.shard], limit: 100) else { return }
         var changes = reads.orders.changes(at: time)
         var messages: [SentMessage] = []
         for row in reads.rows {
-            changes.sentLog = row.position
+            changes.sent(through: row.position, of: row.shard)
             guard row.type == .accepted, var order = reads.orders.orders[row.orderID] else { continue }
             guard case .changed(let type, _) = order.apply(.routed, balances: &changes.balances, at: time) else { continue }
             changes.update(order)
@@ -133,7 +144,7 @@ final class Room: Sendable {
             signal: CommitSignal(),
             now: { now }
         )
-        for shard in try storage().shardsToSettle() { try settle.settle(shard) }
+        try settle.settle(try storage().shardsToSettle())
     }
 
     func sweep(at time: Int64) throws {
@@ -143,7 +154,7 @@ final class Room: Sendable {
     func status(_ order: OrderID) throws -> OrderStatus? { try storage().order(order, of: account)?.status }
 }
 
-func queue(_ capacity: Int = 10_000, cap: Int = 256) -> OrderQueue { OrderQueue(capacity: capacity, batchCap: cap) }
+func queue(_ capacity: Int = 10_000, cap: Int = 256) -> OrderQueue { OrderQueue(capacity: capacity, batchCap: cap, lanes: 2) }
 
 /// Submits all at once and returns the verdicts in the order of the work.
 func decide(_ work: [(OrderQueue, Work)]) async -> [Verdict] {

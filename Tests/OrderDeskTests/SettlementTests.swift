@@ -27,7 +27,7 @@ import Trading
     private func begin(_ order: OrderState, booked: [ExecutionKey: BookedExecution] = [:], available: String = "500") -> Settlement {
         Settlement(
             reads: OrderReads(
-                lock: ShardLock(shard: account.shard, nextLog: 5, nextJournal: 3, sentLog: 4, settledInbox: 0),
+                locks: [ShardLock(shard: account.shard, nextLog: 5, nextJournal: 3, sentLog: 4, settledInbox: 0)],
                 orders: [order.id: order],
                 accounts: [account: AccountRecord(lastEvent: 7, owes: false)],
                 balances: [Balances.Key(.customer(account), .cash): Balance(available: usd(available), held: order.held)]
@@ -46,7 +46,7 @@ import Trading
         report.tradeDate = "20260316"
         if type == "F" { (report.lastQuantity, report.lastPrice) = (40, usd("99")) }
         change(&report)
-        return InboxReport(inboxID: inbox, report: report)
+        return InboxReport(inboxID: inbox, shard: account.shard, report: report)
     }
 
     private func settled(_ settlement: Settlement) -> OrderState? { settlement.changes.changedOrders[id] }

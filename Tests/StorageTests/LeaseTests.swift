@@ -20,7 +20,7 @@ extension `On PostgreSQL, storage` {
         private func venueIsUp(_ storage: Database) throws -> Bool {
             defer { storage.rollback() }
             return try storage.beginAccept(
-                shard: 0,
+                shards: [0],
                 venueSession: venueSession,
                 accounts: [],
                 balances: [],
@@ -129,9 +129,9 @@ extension `On PostgreSQL, storage` {
 
         /// Numbers order 1 as message `number` and marks it routed.
         private func send(_ storage: Database, _ record: SessionRecord, _ number: Int64) throws(PostgresError) {
-            guard let reads = try storage.beginSend(shard: account.shard, limit: 100) else { return }
+            guard let reads = try storage.beginSend(shards: [account.shard], limit: 100) else { return }
             var changes = reads.orders.changes(at: 20)
-            changes.sentLog = reads.rows.last?.position ?? 0
+            for row in reads.rows { changes.sent(through: row.position, of: row.shard) }
             var order = Store.order(1)
             guard case .changed(let type, _) = order.apply(.routed, balances: &changes.balances, at: 20) else { return }
             changes.update(order)
@@ -158,7 +158,7 @@ extension `On PostgreSQL, storage` {
             #expect(try storage.shardsToSend() == [account.shard])
             try send(storage, record, 1)
             #expect(try storage.shardsToSend() == [])
-            #expect(try storage.beginSend(shard: account.shard, limit: 100) == nil)
+            #expect(try storage.beginSend(shards: [account.shard], limit: 100) == nil)
             #expect(try storage.order(Store.order(1).id, of: account)?.status == .routed)
             #expect(try store.value("SELECT routed_at FROM orders") == 20)
             #expect(try store.text("SELECT format('%s %s', next_out, next_in) FROM fix_sessions") == "2 1")
@@ -171,7 +171,7 @@ extension `On PostgreSQL, storage` {
             let storage = try store.storage()
             try Store.accept(storage, [1])
             try storage.halt(Halt(scope: .symbol, subject: "NVDA", reason: "drill"), by: "test", at: 5)
-            let reads = try #require(try storage.beginSend(shard: account.shard, limit: 100))
+            let reads = try #require(try storage.beginSend(shards: [account.shard], limit: 100))
             storage.rollback()
             var order = Store.order(1)
             #expect(reads.halts.count == 1 && reads.isHalted(order))

@@ -167,7 +167,7 @@ extension `On PostgreSQL, storage` {
             try storage.commit(open)
             try await halted
             let reads = try storage.beginAccept(
-                shard: account.shard,
+                shards: [account.shard],
                 venueSession: venueSession,
                 accounts: [],
                 balances: [],
@@ -194,7 +194,7 @@ extension `On PostgreSQL, storage` {
             async let seen = thread.run {
                 let storage = try store.storage()
                 let reads = try storage.beginAccept(
-                    shard: account.shard,
+                    shards: [account.shard],
                     venueSession: venueSession,
                     accounts: [],
                     balances: [],

@@ -67,7 +67,7 @@ final class Store: Sendable {
     /// The changes of an accepting leg, begun and filled, not committed.
     static func begin(_ storage: Database, _ numbers: [Int], of owner: AccountID = account) throws(PostgresError) -> ShardChanges {
         let reads = try storage.beginAccept(
-            shard: owner.shard,
+            shards: [owner.shard],
             venueSession: venueSession,
             accounts: [owner],
             balances: [Balances.Key(.customer(owner), .cash)],
@@ -75,7 +75,7 @@ final class Store: Sendable {
             credentials: [],
             orders: []
         )
-        var changes = ShardChanges(lock: reads.lock, at: 1_000, accounts: reads.accounts, balances: reads.balances)
+        var changes = ShardChanges(locks: reads.locks, at: 1_000, accounts: reads.accounts, balances: reads.balances)
         for number in numbers {
             let order = order(number, of: owner)
             precondition(changes.balances.hold(order.held, of: .cash, for: owner, order: order.id))

@@ -26,9 +26,9 @@ extension `On PostgreSQL, storage` {
         /// Numbers the orders, as send does.
         private func route(_ storage: Database, _ numbers: [Int]) throws {
             let record = try #require(try storage.takeLease(session: venueSession, holder: "h", epoch: 0, milliseconds: 600_000))
-            let reads = try #require(try storage.beginSend(shard: account.shard, limit: 100))
+            let reads = try #require(try storage.beginSend(shards: [account.shard], limit: 100))
             var changes = reads.orders.changes(at: 2_000)
-            changes.sentLog = reads.rows.last?.position ?? 0
+            for row in reads.rows { changes.sent(through: row.position, of: row.shard) }
             var messages: [SentMessage] = []
             for (place, number) in numbers.enumerated() {
                 var order = Store.order(number)
@@ -54,7 +54,7 @@ extension `On PostgreSQL, storage` {
         /// Applies an event, as settle does.
         private func change(_ storage: Database, _ number: Int, _ event: OrderEvent, execID: String?) throws {
             let id = Store.order(number).id
-            let reads = try storage.beginOrders(shard: account.shard, orders: [id])
+            let reads = try storage.beginOrders(shards: [account.shard], orders: [id])
             var changes = reads.changes(at: 3_000)
             var order = try #require(reads.orders[id])
             guard case .changed(let type, let alarms) = order.apply(event, balances: &changes.balances, at: 3_000) else {
