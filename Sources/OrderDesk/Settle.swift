@@ -41,19 +41,7 @@ package final class Settle {
     package func run() async throws {
         while !Task.isCancelled {
             do {
-                let shards = try database.shardsToSettle()
-                // Shards that cannot go on now do not keep the others waiting.
-                var failure: PostgresError?
-                for start in stride(from: 0, to: shards.count, by: Self.shardsAtOnce) {
-                    do {
-                        try settle(Array(shards[start..<min(start + Self.shardsAtOnce, shards.count)]))
-                    } catch {
-                        observer.trouble("settle", error.description)
-                        database.drop()
-                        failure = error
-                    }
-                }
-                if shards.isEmpty || failure != nil { await signal.wait(upTo: failure == nil ? Self.pollInterval : Self.troublePause) }
+                if try !settle() { await signal.wait(upTo: Self.pollInterval) }
             } catch {
                 observer.trouble("settle", error.description)
                 database.drop()
@@ -63,82 +51,66 @@ package final class Settle {
         database.drop()
     }
 
-    /// A report that the database refuses, and why.
-    private struct Poison {
-        let inboxID: Int64
-        let why: String
+    /// Settles what waits in every shard's inbox now, up to the cap. False when nothing waited.
+    ///
+    /// - Throws: the last failure, where shards could not go on; that did not keep the others waiting.
+    package func settle() throws(PostgresError) -> Bool {
+        let waiting = Dictionary(grouping: try database.unsettledReports(limit: Self.batchCap), by: \.shard)
+        let shards = waiting.keys.sorted()
+        var failure: PostgresError?
+        for start in stride(from: 0, to: shards.count, by: Self.shardsAtOnce) {
+            do {
+                try settle(shards[start..<min(start + Self.shardsAtOnce, shards.count)].flatMap { waiting[$0] ?? [] })
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return !waiting.isEmpty
     }
 
-    /// Settles everything that waits in these shards' inboxes now.
-    package func settle(_ shards: [Int16]) throws(PostgresError) {
+    /// Settles reports, each shard's in their order. Where the database refuses something of them they are settled one by one, and one that is refused
+    /// even alone is parked, so that those behind it still settle. Any other failure is no report's fault: thrown, tried again later.
+    private func settle(_ reports: [InboxReport]) throws(PostgresError) {
         do {
-            var first: Int64?
-            while try leg(shards, limit: Self.batchCap, parking: nil, first: &first) >= Self.batchCap {}
+            try leg(reports)
         } catch {
             guard error.refusesData else { throw error }
             observer.trouble("settle", error.description)
-            for shard in shards { try settleAlone(shard) }
+            for report in reports { try settleAlone(report) }
         }
     }
 
-    /// Settles a shard whose reports hold something that the database refuses, report by report; one that is refused even alone is parked, so that those
-    /// behind it still settle. Any other failure is no report's fault: thrown, tried again later.
-    private func settleAlone(_ shard: Int16) throws(PostgresError) {
-        var cap = Self.batchCap
-        var poison: Poison?
-        while true {
-            var first: Int64?
-            do {
-                let settled = try leg([shard], limit: cap, parking: poison, first: &first)
-                poison = nil
-                if settled < cap { return }
-            } catch {
-                guard error.refusesData, poison == nil, let first else { throw error }
-                observer.trouble("settle", error.description)
-                poison = cap == 1 ? Poison(inboxID: first, why: error.message) : nil
-                cap = 1
-            }
+    private func settleAlone(_ report: InboxReport) throws(PostgresError) {
+        do {
+            try leg([report])
+        } catch {
+            guard error.refusesData else { throw error }
+            observer.trouble("settle", error.description)
+            try leg([report], parkedBecause: error.message)
         }
     }
 
-    /// One transaction. Returns how many reports it settled of the shard that had most.
-    ///
-    /// - Parameter first: the first report that it read, also where it fails afterwards.
-    private func leg(_ shards: [Int16], limit: Int, parking poison: Poison?, first: inout Int64?) throws(PostgresError) -> Int {
+    /// One transaction.
+    private func leg(_ waiting: [InboxReport], parkedBecause why: String? = nil) throws(PostgresError) {
         let begun = ContinuousClock.now
         do {
-            let (locks, reports) = try database.beginSettle(shards: shards, limit: limit)
-            if reports.isEmpty { return 0 }
-            first = reports.first?.inboxID
-            let (reads, booked) = try database.readForSettle(
-                locks,
-                orders: Array(Set(reports.compactMap { $0.report.orderID.flatMap(OrderID.init) })),
-                venue: rules.venue,
-                executions: Array(Set(reports.compactMap(\.report.executionKey)))
-            )
-            var settlement = Settlement(reads: reads, booked: booked, venue: rules.venue, now: now())
-            for report in reports {
-                // By its id: another router may have settled it meanwhile, and the next report is innocent.
-                if let poison, poison.inboxID == report.inboxID { settlement.giveUp(report, why: poison.why) } else { settlement.settle(report) }
+            let reads = try database.beginSettle(waiting, venue: rules.venue)
+            if reads.reports.isEmpty { return }
+            var settlement = Settlement(reads: reads.orders, booked: reads.booked, venue: rules.venue, now: now())
+            for report in reads.reports {
+                if let why { settlement.giveUp(report, why: why) } else { settlement.settle(report) }
             }
             observer.step(.settleDecided)
             try database.commit(settlement.changes)
             observer.step(.settleCommitted)
             for (alarm, order) in settlement.alarms { observer.alarm(alarm, order) }
             if settlement.changes.eventCount > 0 { observer.committed() }
-            observer.batch("settle", reports.count, .now - begun)
-            return Dictionary(grouping: reports, by: \.shard).values.map(\.count).max() ?? 0
+            observer.batch("settle", reads.reports.count, .now - begun)
         } catch {
             database.rollback()
             throw error
         }
-    }
-}
-
-extension VenueReport {
-    var executionKey: ExecutionKey? {
-        guard let tradeDate, let execID else { return nil }
-        return ExecutionKey(tradeDate: tradeDate, execID: execID)
     }
 }
 

@@ -6,11 +6,14 @@ package struct InboxReport: Sendable {
     package let inboxID: Int64
     package let shard: Int16
     package let report: VenueReport
+    /// Whose order it speaks of, and of which symbol; nil where no order of ours has this ClOrdID.
+    package let order: (account: AccountID, symbol: Symbol)?
 
-    package init(inboxID: Int64, shard: Int16, report: VenueReport) {
+    package init(inboxID: Int64, shard: Int16, report: VenueReport, order: (account: AccountID, symbol: Symbol)? = nil) {
         self.inboxID = inboxID
         self.shard = shard
         self.report = report
+        self.order = order
     }
 }
 
@@ -51,43 +54,54 @@ package struct ExecutionKey: Hashable, Sendable {
     }
 }
 
-extension Database {
-    /// Shards that have unsettled reports.
-    package func shardsToSettle() throws(PostgresError) -> [Int16] { try run(SQL.readShardsToSettle).shards }
+extension VenueReport {
+    package var executionKey: ExecutionKey? {
+        guard let tradeDate, let execID else { return nil }
+        return ExecutionKey(tradeDate: tradeDate, execID: execID)
+    }
+}
 
-    /// Begins settling shards: locks them and reads their next reports, each shard's in the order they were received. Ends the transaction when there
-    /// are none.
+/// What settle reads under its shards' locks, in one round trip.
+package struct SettleReads: Sendable {
+    package let orders: OrderReads
+    /// Those of the executions that are booked already.
+    package let booked: [ExecutionKey: BookedExecution]
+    /// Without those that were settled before the lock was had.
+    package let reports: [InboxReport]
+}
+
+extension Database {
+    /// The next unsettled reports of every shard, each shard's in the order they were received. Read before the shards are locked, so that the lock is
+    /// held for two round trips alone: a report never changes, and `beginSettle` leaves out what was settled meanwhile.
     ///
     /// - Parameter limit: reports of each shard at most.
-    package func beginSettle(shards: [Int16], limit: Int) throws(PostgresError) -> (locks: [ShardLock], reports: [InboxReport]) {
-        let rows = try begin { pipeline in
-            pipeline.lock(shards)
-            pipeline.add(SQL.readInbox) {
-                $0.append(shards)
-                $0.append(Int64(limit))
-            }
-        }
-        let reports = rows[1].inboxReports
-        if reports.isEmpty { rollback() }
-        return (rows[0].shardLocks, reports)
+    package func unsettledReports(limit: Int) throws(PostgresError) -> [InboxReport] {
+        try run(SQL.readInbox) { $0.append(Int64(limit)) }.inboxReports
     }
 
-    /// Reads, in the transaction at hand, the orders that reports speak of and the executions that are booked already.
-    package func readForSettle(
-        _ locks: [ShardLock],
-        orders: [OrderID],
-        venue: String,
-        executions: [ExecutionKey]
-    ) throws(PostgresError) -> (reads: OrderReads, booked: [ExecutionKey: BookedExecution]) {
-        let rows = try connection().pipeline { pipeline in
+    /// Begins settling reports: locks their shards and reads the orders that they speak of, with everything that a change of them touches, and the
+    /// executions that are booked already.
+    package func beginSettle(_ reports: [InboxReport], venue: String) throws(PostgresError) -> SettleReads {
+        let executions = Array(Set(reports.compactMap(\.report.executionKey)))
+        let owners = reports.compactMap(\.order)
+        let rows = try begin { pipeline in
+            pipeline.lock(Set(reports.map(\.shard)).sorted())
+            pipeline.readOrders(Array(Set(reports.compactMap { $0.report.orderID.flatMap(OrderID.init) })))
+            pipeline.readAccounts(Array(Set(owners.map(\.account))))
+            pipeline.readBalances(Array(Set(owners.flatMap { Balances.Key.touched(by: $0.account, $0.symbol) })))
             pipeline.add(SQL.readExecutions) {
                 $0.append(venue)
                 $0.append(executions.map(\.tradeDate))
                 $0.append(executions.map(\.execID))
             }
-            pipeline.readOrders(orders)
         }
-        return (try reads(locks, Array(rows.dropFirst())), rows[0].bookedExecutions)
+        let locks = rows[0].shardLocks
+        let orders = rows[1].orders.filter { order in locks.contains { $0.shard == order.value.account.shard } }
+        let reads = OrderReads(locks: locks, orders: orders, accounts: rows[2].accounts, balances: rows[3].balances)
+        let settled = Dictionary(uniqueKeysWithValues: reads.locks.map { ($0.shard, $0.settledInbox) })
+        let left = reports.filter { $0.inboxID > settled[$0.shard] ?? .max }
+        if left.isEmpty { rollback() }
+        return SettleReads(orders: reads, booked: rows[4].bookedExecutions, reports: left)
     }
 
     /// Locks shards and reads orders of them, with their accounts and balances.
@@ -104,12 +118,7 @@ extension Database {
         let orders = rows[0].orders.filter { order in locks.contains { $0.shard == order.value.account.shard } }
         let accounts = Array(Set(orders.values.map(\.account)))
         var wanted: Set<Balances.Key> = []
-        for order in orders.values {
-            for asset in [Asset.cash, .shares(order.terms.symbol)] {
-                wanted.insert(Balances.Key(.customer(order.account), asset))
-                wanted.insert(Balances.Key(.house(shard: order.account.shard), asset))
-            }
-        }
+        for order in orders.values { wanted.formUnion(Balances.Key.touched(by: order.account, order.terms.symbol)) }
         let more = try connection().pipeline { pipeline in
             pipeline.readAccounts(accounts)
             pipeline.readBalances(Array(wanted))
@@ -179,6 +188,13 @@ extension Database {
     }
 }
 
+extension Balances.Key {
+    /// What a change of an order can move: cash and shares of the account, and of its shard's house.
+    static func touched(by account: AccountID, _ symbol: Symbol) -> [Balances.Key] {
+        [Asset.cash, .shares(symbol)].flatMap { [Balances.Key(.customer(account), $0), Balances.Key(.house(shard: account.shard), $0)] }
+    }
+}
+
 extension Pipeline {
     mutating func readOrders(_ orders: [OrderID]) { add(SQL.readOrdersByID) { $0.append(orders.map(\.text)) } }
 }
@@ -218,7 +234,8 @@ extension Rows {
             report.symbol = optionalText(row, 13)
             report.side = optionalText(row, 14)
             report.text = optionalText(row, 15)
-            return InboxReport(inboxID: int64(row, 0), shard: int16(row, 16), report: report)
+            let symbol = isNull(row, 18) ? nil : Symbol(text(row, 18))
+            return InboxReport(inboxID: int64(row, 0), shard: int16(row, 16), report: report, order: symbol.map { (account(row, 17), $0) })
         }
     }
 }

@@ -61,6 +61,7 @@ package struct OutboxRow: Sendable {
     package let position: Int64
     package let type: OrderEventType
     package let orderID: OrderID
+    package let account: AccountID
 }
 
 /// What the sender reads under its shards' locks. The session's row is locked last.
@@ -71,8 +72,12 @@ package struct SendReads: Sendable {
     package let halts: [Halt]
 
     /// True for an order that waits for its number under a halt.
-    package func isHalted(_ order: OrderState) -> Bool {
-        order.status == .accepted && halts.contains { $0.covers(account: order.account, symbol: order.terms.symbol) }
+    package func isHalted(_ order: OrderState) -> Bool { order.isHalted(by: halts) }
+}
+
+extension OrderState {
+    fileprivate func isHalted(by halts: [Halt]) -> Bool {
+        status == .accepted && halts.contains { $0.covers(account: account, symbol: terms.symbol) }
     }
 }
 
@@ -112,6 +117,10 @@ extension Database {
 
     /// Commits what was received and the numbers, in one transaction (session-level messages of ours move `nextOut` too).
     ///
+    /// Where nothing of ours was numbered, nobody waits for the disk: a commit that a crash of the server takes away is asked for again from the number
+    /// that was expected before, and settle's own commit, which does wait, takes this one with it. A number that we have used must never be used again:
+    /// it is flushed before the socket sees it.
+    ///
     /// - Throws: a `notNull` violation (SQLSTATE 23502) when the lease is no longer this holder's: nothing is committed.
     package func commitReceived(
         session: String,
@@ -127,6 +136,7 @@ extension Database {
         let firstInboxID = rows[0].int64(0, 3)
         do {
             try commit { pipeline in
+                if nextOut == record.nextOut, generation == record.generation { pipeline.add(SQL.commitUnflushed) }
                 if !reports.isEmpty {
                     pipeline.add(
                         SQL.insertInbox,
@@ -175,36 +185,62 @@ extension Database {
         return values
     }
 
-    /// Shards whose log has rows that the sender has not looked at.
-    package func shardsToSend() throws(PostgresError) -> [Int16] { try run(SQL.readShardsToSend).shards }
-
-    /// Begins sending for shards: locks them, reads the next rows of their logs and the orders that they speak of. Ends the transaction when there are
-    /// none.
+    /// The next rows of every shard's log that the sender has not looked at, each shard's in order. Read before the shards are locked, so that the lock
+    /// is held for two round trips alone: a row never changes, and `beginSend` leaves out what the sender is past by then.
     ///
     /// - Parameter limit: rows of each shard at most.
-    package func beginSend(shards: [Int16], limit: Int) throws(PostgresError) -> SendReads? {
+    package func outbox(limit: Int) throws(PostgresError) -> [OutboxRow] {
+        let rows = try run(SQL.readOutbox) { $0.append(Int64(limit)) }
+        return (0..<rows.count).map { row in
+            guard let type = OrderEventType(rawValue: rows.int16(row, 2)) else { preconditionFailure("A stored event type is known.") }
+            return OutboxRow(
+                shard: rows.int16(row, 0),
+                position: rows.int64(row, 1),
+                type: type,
+                orderID: rows.orderID(row, 3),
+                account: rows.account(row, 4)
+            )
+        }
+    }
+
+    /// Begins sending rows of the outbox: locks their shards and reads the orders that they ask something for. Ends the transaction and returns nil when
+    /// the sender is past all of them.
+    ///
+    /// - Parameter now: what is past its route deadline then, or halted, may be cancelled: balances are read for those orders alone.
+    package func beginSend(_ outbox: [OutboxRow], at now: Int64) throws(PostgresError) -> SendReads? {
+        let asking = outbox.filter(\.type.asksTheVenue)
         let rows = try begin { pipeline in
-            pipeline.lock(shards)
-            pipeline.add(SQL.readOutbox) {
-                $0.append(shards)
-                $0.append(Int64(limit))
-            }
+            pipeline.lock(Set(outbox.map(\.shard)).sorted())
             pipeline.add(SQL.readHalts)
+            pipeline.readOrders(Array(Set(asking.map(\.orderID))))
+            pipeline.readAccounts(Array(Set(asking.map(\.account))))
         }
-        let outbox = (0..<rows[1].count).map { row -> OutboxRow in
-            guard let type = OrderEventType(rawValue: rows[1].int16(row, 2)) else { preconditionFailure("A stored event type is known.") }
-            return OutboxRow(shard: rows[1].int16(row, 0), position: rows[1].int64(row, 1), type: type, orderID: rows[1].orderID(row, 3))
-        }
-        if outbox.isEmpty {
+        let locks = rows[0].shardLocks
+        let sent = Dictionary(uniqueKeysWithValues: locks.map { ($0.shard, $0.sentLog) })
+        let left = outbox.filter { $0.position > sent[$0.shard] ?? .max }
+        if left.isEmpty {
             rollback()
             return nil
         }
-        let wanted = Set(outbox.filter(\.type.asksTheVenue).map(\.orderID))
+        let (orders, halts) = (rows[2].orders, rows[1].halts)
+        let ending = orders.values.filter { $0.routeBy < now || $0.isHalted(by: halts) }
         return SendReads(
-            orders: try reads(rows[0].shardLocks, [try run(SQL.readOrdersByID) { $0.append(wanted.map(\.text)) }]),
-            rows: outbox,
-            halts: rows[2].halts
+            orders: OrderReads(locks: locks, orders: orders, accounts: rows[3].accounts, balances: try balances(touchedBy: ending)),
+            rows: left,
+            halts: halts
         )
+    }
+
+    private func balances(touchedBy orders: [OrderState]) throws(PostgresError) -> [Balances.Key: Balance] {
+        if orders.isEmpty { return [:] }
+        do {
+            return try connection().pipeline { pipeline in
+                pipeline.readBalances(Array(Set(orders.flatMap { Balances.Key.touched(by: $0.account, $0.terms.symbol) })))
+            }[0].balances
+        } catch {
+            rollback()
+            throw error
+        }
     }
 
     /// Commits a sending leg: the shard's changes, the numbered messages and the session's numbers.

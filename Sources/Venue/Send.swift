@@ -17,13 +17,14 @@ extension VenueSession {
     /// The next shards' messages, numbered and committed; empty when no log row asks for one. Shards take turns: busy ones do not keep the others
     /// waiting, and each has gathered a batch by the time that its turn comes.
     func send(_ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
-        var waiting = try database.shardsToSend()
-        waiting = waiting.filter { $0 > lastShard } + waiting.filter { $0 <= lastShard }
-        for start in stride(from: 0, to: waiting.count, by: Self.shardsAtOnce) {
-            let shards = Array(waiting[start..<min(start + Self.shardsAtOnce, waiting.count)])
-            lastShard = shards.last ?? lastShard
+        let waiting = Dictionary(grouping: try database.outbox(limit: Self.sendCap), by: \.shard)
+        let shards = waiting.keys.sorted()
+        let turns = shards.filter { $0 > lastShard } + shards.filter { $0 <= lastShard }
+        for start in stride(from: 0, to: turns.count, by: Self.shardsAtOnce) {
+            let turn = turns[start..<min(start + Self.shardsAtOnce, turns.count)]
+            lastShard = turn.last ?? lastShard
             let begun = ContinuousClock.now
-            guard let reads = try database.beginSend(shards: shards, limit: Self.sendCap) else { continue }
+            guard let reads = try database.beginSend(turn.flatMap { waiting[$0] ?? [] }, at: wall) else { continue }
             let outgoing = try number(reads, &session, at: wall)
             observer.committed()
             guard !outgoing.isEmpty else { continue }
@@ -83,6 +84,7 @@ extension VenueSession {
                 messages: kept,
                 sent: { observer.step(.sendNumbered) }
             )
+            if !kept.isEmpty { try committed(session.numbers) }
             return outgoing
         } catch {
             database.rollback()
@@ -117,6 +119,7 @@ extension VenueSession {
             nextIn: Int64(session.numbers.nextIn),
             at: wall
         )
+        try committed(session.numbers)
         return outgoing
     }
 }

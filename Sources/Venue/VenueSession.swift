@@ -87,14 +87,18 @@ final class VenueSession: SessionStore {
         // Before the numbers: a crash in between leaves orders in doubt that need not be, and never one unasked that should be.
         if let loss = step.lossOfReports { try doubtAll(reason: loss) }
         try receive(step, numbers: numbers)
-        let record = try held()
-        self.record = SessionRecord(
-            epoch: record.epoch,
+        try committed(numbers)
+        try renewIfDue()
+    }
+
+    /// The session's row is at these numbers.
+    func committed(_ numbers: SessionNumbers) throws(LeaseLost) {
+        record = SessionRecord(
+            epoch: try held().epoch,
             generation: numbers.generation,
             nextOut: Int64(numbers.nextOut),
             nextIn: Int64(numbers.nextIn)
         )
-        try renewIfDue()
     }
 
     /// Messages to be sent again. A NewOrderSingle past its deadline is not: its order is UNKNOWN until the venue has said that it never heard of it.

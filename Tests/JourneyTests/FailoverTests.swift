@@ -80,7 +80,13 @@ extension Faults {
                 let received = town.venue.receipts.filter { $0.party == "ORDERS" }
                 #expect(Set(received.map(\.number)).count == received.count)
                 #expect(received.map(\.number) == received.map(\.number).sorted())
-                let sent = try await town.texts("SELECT number || ' ' || order_id FROM fix_sent WHERE msg_type = 'D' ORDER BY number")
+                // Those past their deadline when the venue asked for them again were gap-filled, and ended so.
+                let sent = try await town.texts(
+                    """
+                    SELECT number || ' ' || order_id FROM fix_sent JOIN orders USING (order_id)
+                    WHERE msg_type = 'D' AND reason IS DISTINCT FROM 'not_routed' ORDER BY number
+                    """
+                )
                 #expect(received.filter { $0.type == "D" }.map { "\($0.number) \($0.clOrdID ?? "")" } == sent)
             }
         }

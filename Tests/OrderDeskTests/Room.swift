@@ -97,7 +97,7 @@ final class Room: Sendable {
     func route(at time: Int64 = now) throws {
         let storage = storage()
         defer { storage.drop() }
-        guard let reads = try storage.beginSend(shards: [account.shard], limit: 100) else { return }
+        guard let reads = try storage.beginSend(try storage.outbox(limit: 100).filter { $0.shard == account.shard }, at: time) else { return }
         var changes = reads.orders.changes(at: time)
         var messages: [SentMessage] = []
         for row in reads.rows {
@@ -144,7 +144,7 @@ final class Room: Sendable {
             signal: CommitSignal(),
             now: { now }
         )
-        try settle.settle(try storage().shardsToSettle())
+        while try settle.settle() {}
     }
 
     func sweep(at time: Int64) throws {

@@ -129,7 +129,7 @@ extension `On PostgreSQL, storage` {
 
         /// Numbers order 1 as message `number` and marks it routed.
         private func send(_ storage: Database, _ record: SessionRecord, _ number: Int64) throws(PostgresError) {
-            guard let reads = try storage.beginSend(shards: [account.shard], limit: 100) else { return }
+            guard let reads = try storage.beginSend(try storage.outbox(limit: 100), at: 0) else { return }
             var changes = reads.orders.changes(at: 20)
             for row in reads.rows { changes.sent(through: row.position, of: row.shard) }
             var order = Store.order(1)
@@ -155,10 +155,10 @@ extension `On PostgreSQL, storage` {
             let storage = try store.storage()
             try Store.accept(storage, [1])
             let record = try #require(try take(storage, "a"))
-            #expect(try storage.shardsToSend() == [account.shard])
+            #expect(Set(try storage.outbox(limit: 100).map(\.shard)) == [account.shard])
             try send(storage, record, 1)
-            #expect(try storage.shardsToSend() == [])
-            #expect(try storage.beginSend(shards: [account.shard], limit: 100) == nil)
+            #expect(try storage.outbox(limit: 100).isEmpty)
+            #expect(try storage.beginSend(try storage.outbox(limit: 100), at: 0) == nil)
             #expect(try storage.order(Store.order(1).id, of: account)?.status == .routed)
             #expect(try store.value("SELECT routed_at FROM orders") == 20)
             #expect(try store.text("SELECT format('%s %s', next_out, next_in) FROM fix_sessions") == "2 1")
@@ -171,7 +171,7 @@ extension `On PostgreSQL, storage` {
             let storage = try store.storage()
             try Store.accept(storage, [1])
             try storage.halt(Halt(scope: .symbol, subject: "NVDA", reason: "drill"), by: "test", at: 5)
-            let reads = try #require(try storage.beginSend(shards: [account.shard], limit: 100))
+            let reads = try #require(try storage.beginSend(try storage.outbox(limit: 100), at: 0))
             storage.rollback()
             var order = Store.order(1)
             #expect(reads.halts.count == 1 && reads.isHalted(order))

@@ -26,7 +26,7 @@ extension `On PostgreSQL, storage` {
         /// Numbers the orders, as send does.
         private func route(_ storage: Database, _ numbers: [Int]) throws {
             let record = try #require(try storage.takeLease(session: venueSession, holder: "h", epoch: 0, milliseconds: 600_000))
-            let reads = try #require(try storage.beginSend(shards: [account.shard], limit: 100))
+            let reads = try #require(try storage.beginSend(try storage.outbox(limit: 100), at: 0))
             var changes = reads.orders.changes(at: 2_000)
             for row in reads.rows { changes.sent(through: row.position, of: row.shard) }
             var messages: [SentMessage] = []

@@ -1,8 +1,9 @@
--- The next reports of shards, each shard's in the order they were received.
--- $1 shards smallint[], $2 limit for each shard bigint
+-- The next unsettled reports of every shard, each shard's in the order they were received, with whose order they speak of. Read before the shards are
+-- locked: a report never changes, and the lock tells which of them were settled meanwhile.
+-- $1 limit for each shard bigint
 SELECT i.inbox_id, i.kind, i.order_id, i.cancel_id, i.exec_id, i.trade_date, i.exec_type, i.order_status, i.last_quantity, i.last_price,
-    i.cumulative_quantity, i.order_quantity, i.reject_reason, i.symbol, i.side, i.text, i.shard
+    i.cumulative_quantity, i.order_quantity, i.reject_reason, i.symbol, i.side, i.text, i.shard, o.account_id, o.symbol
 FROM shards s CROSS JOIN LATERAL (
-    SELECT * FROM inbox WHERE shard = s.shard AND inbox_id > s.settled_inbox ORDER BY inbox_id LIMIT $2
+    SELECT * FROM inbox WHERE shard = s.shard AND inbox_id > s.settled_inbox ORDER BY inbox_id LIMIT $1
 ) i
-WHERE s.shard = ANY ($1)
+LEFT JOIN LATERAL (SELECT account_id, symbol FROM orders WHERE order_id = i.order_id LIMIT 1) o ON true
