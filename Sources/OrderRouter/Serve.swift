@@ -299,7 +299,6 @@ extension Serve {
     }
 
     private func logRequest(_ request: AnsweredRequest) {
-        metrics.time("order_router_request_seconds", [("method", request.method)], request.took)
         // Probes come every second and say nothing when all is well.
         let level: Log.Level = request.status >= 500 ? .warning : request.account == nil && request.status < 400 ? .debug : .info
         log(
