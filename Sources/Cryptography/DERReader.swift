@@ -3,7 +3,9 @@
 struct DERReader {
     private var rest: ArraySlice<UInt8>
 
-    init(_ bytes: some Collection<UInt8>) { rest = Array(bytes)[...] }
+    init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+    init(_ bytes: [UInt8]) { rest = bytes[...] }
 
     var isAtEnd: Bool { rest.isEmpty }
 

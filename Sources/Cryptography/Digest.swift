@@ -1,7 +1,10 @@
 import COpenSSL
 
 /// SHA-256 (FIPS 180-4) of the bytes: 32 bytes.
-package func sha256(_ bytes: [UInt8]) -> [UInt8] {
+package func sha256(_ bytes: [UInt8]) -> [UInt8] { sha256(bytes[...]) }
+
+/// The same of a part of an array.
+package func sha256(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: 32)
     let done = unsafe bytes.withUnsafeBytes { input in
         unsafe digest.withUnsafeMutableBufferPointer { output in

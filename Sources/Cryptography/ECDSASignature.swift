@@ -19,7 +19,13 @@ struct ECDSASignature: Equatable {
     init?(der: [UInt8]) {
         guard let numbers = Self.numbers(der: der) else { return nil }
         guard numbers.r.count <= 32, numbers.s.count <= 32 else { return nil }
-        self.init(raw: Self.padded(numbers.r) + Self.padded(numbers.s))
+        var raw: [UInt8] = []
+        raw.reserveCapacity(64)
+        for number in [numbers.r, numbers.s] {
+            for _ in number.count..<32 { raw.append(0) }
+            raw.append(contentsOf: number)
+        }
+        self.init(raw: raw)
     }
 
     /// Whether the bytes have the shape of a DER signature, whatever its numbers.
@@ -36,10 +42,6 @@ struct ECDSASignature: Equatable {
         var inner = DERReader(content)
         guard let r = inner.readUnsigned(), let s = inner.readUnsigned(), inner.isAtEnd else { return nil }
         return (r, s)
-    }
-
-    private static func padded(_ magnitude: ArraySlice<UInt8>) -> [UInt8] {
-        [UInt8](repeating: 0, count: 32 - magnitude.count) + magnitude
     }
 
     private static func integer(_ number: ArraySlice<UInt8>) -> [UInt8] {

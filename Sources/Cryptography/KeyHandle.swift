@@ -1,11 +1,14 @@
 import COpenSSL
+import Synchronization
 
 /// The one owner of an EVP_PKEY; the pointer never leaves this file.
 ///
-/// Unchecked Sendable: the EVP_PKEY is complete before `init` returns and nothing here changes it afterwards. Every operation makes an
-/// EVP_PKEY_CTX of its own, the way OpenSSL documents for one key used by many threads; its reference count is atomic.
+/// Unchecked Sendable: the EVP_PKEY is complete before `init` returns and nothing here changes it afterwards. Every operation has an
+/// EVP_PKEY_CTX that no other one uses at the time, the way OpenSSL documents for one key used by many threads; its reference count is atomic.
 @safe final class KeyHandle: @unchecked Sendable {
     private let pointer: OpaquePointer
+    /// Made by the first verification and kept for the next ones: it takes OpenSSL some 3 µs to make one, and about 1 KB to keep it.
+    private let verifier = Mutex<Verifier?>(nil)
 
     private init(owning pointer: OpaquePointer) { unsafe self.pointer = pointer }
 
@@ -171,19 +174,40 @@ import COpenSSL
     /// - Throws: `library` when OpenSSL fails; a signature that it finds wrong in whatever way is false.
     func verify(digest: [UInt8], signature: [UInt8], scheme: Scheme) throws(CryptographyError) -> Bool {
         ErrorQueue.clear()
-        guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil) else { throw ErrorQueue.failure("verify") }
-        defer { unsafe EVP_PKEY_CTX_free(context) }
-        guard unsafe EVP_PKEY_verify_init(context) == 1 else { throw ErrorQueue.failure("verify") }
-        if scheme == .rsaPKCS1SHA256 {
+        let verdict = try verifier.withLockIfAvailable { kept throws(CryptographyError) -> Bool in
+            if let kept, kept.scheme == scheme { return kept.accepts(signature, digest) }
+            let new = try unsafe Verifier(pointer, scheme)
+            kept = new
+            return new.accepts(signature, digest)
+        }
+        // Nil when another thread is at it: then this one does not wait, but has a context of its own.
+        if let verdict { if verdict { return true } } else if try unsafe Verifier(pointer, scheme).accepts(signature, digest) { return true }
+        // A forged signature may lead to the point at infinity, which OpenSSL reports as an error (-1) and not as a refusal (0).
+        if ErrorQueue.drainTellsOfFatal() { throw CryptographyError(.library, "verify", "OpenSSL failed") }
+        return false
+    }
+
+    /// An EVP_PKEY_CTX that is ready to verify; EVP_PKEY_verify may be called on it again and again (its manual page says so). Owns the context.
+    @safe private final class Verifier {
+        let scheme: Scheme
+        private let context: OpaquePointer
+
+        init(_ key: OpaquePointer, _ scheme: Scheme) throws(CryptographyError) {
+            guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key, nil) else { throw ErrorQueue.failure("verify") }
+            unsafe self.context = unsafe context
+            self.scheme = scheme
+            guard unsafe EVP_PKEY_verify_init(context) == 1 else { throw ErrorQueue.failure("verify") }
+            guard scheme == .rsaPKCS1SHA256 else { return }
             guard unsafe EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING) == 1,
                 unsafe EVP_PKEY_CTX_set_signature_md(context, SHA256Algorithm.shared.pointer) == 1
             else { throw ErrorQueue.failure("verify") }
         }
-        let verdict = unsafe EVP_PKEY_verify(context, signature, signature.count, digest, digest.count)
-        if verdict == 1 { return true }
-        // A forged signature may lead to the point at infinity, which OpenSSL reports as an error (-1) and not as a refusal (0).
-        if ErrorQueue.drainTellsOfFatal() { throw CryptographyError(.library, "verify", "OpenSSL failed") }
-        return false
+
+        deinit { unsafe EVP_PKEY_CTX_free(context) }
+
+        func accepts(_ signature: [UInt8], _ digest: [UInt8]) -> Bool {
+            unsafe EVP_PKEY_verify(context, signature, signature.count, digest, digest.count) == 1
+        }
     }
 
     /// ECDSA over the digest, in DER.

@@ -1,7 +1,7 @@
 /// A public key of the named curve P-256 (prime256v1, secp256r1). A value that exists is a point on the curve.
 ///
-/// One object may verify on any number of threads at once: it holds one immutable OpenSSL key, and each verification makes a context
-/// of its own.
+/// One object may verify on any number of threads at once: it holds one immutable OpenSSL key, and threads that meet use contexts of
+/// their own.
 package final class P256PublicKey: Sendable {
     /// SubjectPublicKeyInfo (RFC 5480 section 2) in DER: always these 91 bytes, named curve, uncompressed point.
     package let spki: [UInt8]
@@ -66,8 +66,9 @@ package final class P256PublicKey: Sendable {
     ///
     /// - Throws: `library` when OpenSSL fails; a signature that is wrong in whatever way is false.
     package func verify(der signature: [UInt8], message: [UInt8]) throws(CryptographyError) -> Bool {
-        guard let signature = ECDSASignature(der: signature) else { return false }
-        return try verify(signature, message)
+        guard ECDSASignature(der: signature) != nil else { return false }
+        // DER has one form for each signature: what was read strictly is what would be written.
+        return try handle.verify(digest: sha256(message), signature: signature, scheme: .ecdsa)
     }
 
     /// ECDSA with SHA-256; the signature as r || s, 64 bytes.
@@ -75,7 +76,7 @@ package final class P256PublicKey: Sendable {
     /// - Throws: as `verify(der:message:)`.
     package func verify(raw signature: [UInt8], message: [UInt8]) throws(CryptographyError) -> Bool {
         guard let signature = ECDSASignature(raw: signature) else { return false }
-        return try verify(signature, message)
+        return try handle.verify(digest: sha256(message), signature: signature.der, scheme: .ecdsa)
     }
 
     /// For a signature of which only the bytes are known: 64 bytes that are not DER are r || s, all else must be DER.
@@ -84,10 +85,6 @@ package final class P256PublicKey: Sendable {
     package func verify(eitherForm signature: [UInt8], message: [UInt8]) throws(CryptographyError) -> Bool {
         if signature.count == 64, !ECDSASignature.isDER(signature) { return try verify(raw: signature, message: message) }
         return try verify(der: signature, message: message)
-    }
-
-    private func verify(_ signature: ECDSASignature, _ message: [UInt8]) throws(CryptographyError) -> Bool {
-        try handle.verify(digest: sha256(message), signature: signature.der, scheme: .ecdsa)
     }
 
     /// 1.2.840.10045.3.1.7

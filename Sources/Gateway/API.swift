@@ -6,8 +6,8 @@ package import Storage
 import Trading
 import Wire
 
-/// Everything that the routes need, made once by the program.
-package struct API: Sendable {
+/// Everything that the routes need, made once by the program. An object, so that handing it on to a route copies one reference and not twenty.
+package final class API: Sendable {
     package let tokens: TokenVerifier
     package let credentials: CredentialBook
     package let enrolment: Enrolment
@@ -97,11 +97,37 @@ package struct AnsweredRequest: Sendable {
     package let took: Duration
 }
 
+/// What is counted of each request, found in the metrics once and not at each.
+final class Tallies: Sendable {
+    struct Answered: Hashable {
+        let method: HTTPMethod
+        let status: Int
+    }
+
+    /// What became of an order, and the code of its refusal.
+    struct Decided: Hashable {
+        let outcome: String
+        let code: String
+    }
+
+    let requests: Kept<Answered, Metrics.Counter>
+    let requestTimes: Kept<HTTPMethod, Metrics.Histogram>
+    let problems: Kept<String, Metrics.Counter>
+    let orders: Kept<Decided, Metrics.Counter>
+    let placeTimes: Metrics.Histogram
+
+    init(_ metrics: Metrics) {
+        requests = Kept { metrics.counter("order_router_requests_total", [("method", $0.method.rawValue), ("status", String($0.status))]) }
+        requestTimes = Kept { metrics.times("order_router_request_seconds", [("method", $0.rawValue)]) }
+        problems = Kept { metrics.counter("order_router_problems_total", [("code", $0)]) }
+        orders = Kept { metrics.counter("order_router_orders_total", [("outcome", $0.outcome), ("code", $0.code)]) }
+        placeTimes = metrics.times("order_router_leg_seconds", [("leg", "place")])
+    }
+}
+
 /// A request on its way through the routes, and what the log will say of it.
 struct Call {
     let request: HTTPRequest
-    /// The path's segments after `/v1`, or of the whole path where it does not begin with that.
-    let segments: [String]
     let receivedAt: Int64
     var account: AccountID?
     var orderID: OrderID?
@@ -111,14 +137,15 @@ struct Call {
 /// The router of the HTTP API: finds the route, turns what is thrown into problems, tells log and metrics. The routes are in the other files.
 package struct APIHandler: HTTPHandler {
     let api: API
+    let tallies: Tallies
 
     package init(_ api: API) {
         self.api = api
+        tallies = Tallies(api.metrics)
     }
 
     package func respond(to request: HTTPRequest) async -> HTTPResponse {
-        let begun = ContinuousClock.now
-        var call = Call(request: request, segments: Self.segments(of: request.path), receivedAt: api.now())
+        var call = Call(request: request, receivedAt: api.now())
         var response: HTTPResponse
         do {
             response = try await route(&call)
@@ -134,14 +161,14 @@ package struct APIHandler: HTTPHandler {
         }
         let requestID = "\(api.runID)-\(request.id)"
         response.headers.append(("X-Request-Id", requestID))
-        report(call, response, requestID, took: .now - begun)
+        report(call, response, requestID, took: .now - request.receivedAt)
         return response
     }
 
     private func report(_ call: Call, _ response: HTTPResponse, _ requestID: String, took: Duration) {
-        let status = String(response.status)
-        api.metrics.count("order_router_requests_total", [("method", call.request.method.rawValue), ("status", status)])
-        if let code = call.code { api.metrics.count("order_router_problems_total", [("code", code)]) }
+        tallies.requests[Tallies.Answered(method: call.request.method, status: response.status)].add()
+        tallies.requestTimes[call.request.method].time(took)
+        if let code = call.code { tallies.problems[code].add() }
         api.answered(
             AnsweredRequest(
                 requestID: requestID,
@@ -157,43 +184,40 @@ package struct APIHandler: HTTPHandler {
         )
     }
 
-    private static func segments(of path: String) -> [String] {
-        path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
-    }
-
     // MARK: Routes
 
     private func route(_ call: inout Call) async throws -> HTTPResponse {
-        let path = call.segments
+        // Where nearly all requests go: a path that need not be taken apart.
+        if call.request.path == OrderPath.orders { return try await only(&call, get: list, post: place) }
+        let path = call.request.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
         switch (path.first, path.dropFirst().first, path.dropFirst(2).first) {
         case ("v1", "trading", "orders"): return try await orderRoute(&call, Array(path.dropFirst(3)))
         case ("v1", "credentials", _): return try await credentialRoute(&call, Array(path.dropFirst(2)))
-        case ("v1", "quotes", nil): return try await only([.get: quotes], &call)
+        case ("v1", "quotes", nil): return try await only(&call, get: quotes)
         case ("v1", "operator", "halts") where path.count == 3:
-            return try await only([.get: listHalts, .post: halt, .delete: resume], &call)
-        case ("healthz", nil, nil): return try await only([.get: healthz], &call)
-        case ("readyz", nil, nil): return try await only([.get: readyz], &call)
-        case ("metrics", nil, nil): return try await only([.get: metrics], &call)
+            return try await only(&call, get: listHalts, post: halt, delete: resume)
+        case ("healthz", nil, nil): return try await only(&call, get: healthz)
+        case ("readyz", nil, nil): return try await only(&call, get: readyz)
+        case ("metrics", nil, nil): return try await only(&call, get: metrics)
         default: throw Problem(.notFound, "There is nothing at this path. See the README for the routes.")
         }
     }
 
     private func orderRoute(_ call: inout Call, _ rest: [String]) async throws -> HTTPResponse {
         switch (rest.first, rest.dropFirst().first, rest.count) {
-        case (nil, _, 0): return try await only([.post: place, .get: list], &call)
-        case ("events", _, 1): return try await only([.get: events], &call)
-        case ("by-key", let key?, 2): return try await only([.get: { try await byKey(&$0, key) }], &call)
-        case ("by-key", let key?, 3) where rest[2] == "fence": return try await only([.post: { try await fence(&$0, key) }], &call)
-        case (let id?, _, 1): return try await only([.get: { try await order(&$0, id) }, .delete: { try await cancel(&$0, id) }], &call)
+        case ("events", _, 1): return try await only(&call, get: events)
+        case ("by-key", let key?, 2): return try await only(&call, get: { try await byKey(&$0, key) })
+        case ("by-key", let key?, 3) where rest[2] == "fence": return try await only(&call, post: { try await fence(&$0, key) })
+        case (let id?, _, 1): return try await only(&call, get: { try await order(&$0, id) }, delete: { try await cancel(&$0, id) })
         default: throw Problem(.notFound, "There is nothing at this path. See the README for the routes.")
         }
     }
 
     private func credentialRoute(_ call: inout Call, _ rest: [String]) async throws -> HTTPResponse {
         switch rest.count {
-        case 0: return try await only([.post: createCredential, .get: listCredentials], &call)
-        case 1: return try await only([.delete: { try await invalidateCredential(&$0, rest[0]) }], &call)
-        case 2 where rest[1] == "pair": return try await only([.post: { try await pairCredential(&$0, rest[0]) }], &call)
+        case 0: return try await only(&call, get: listCredentials, post: createCredential)
+        case 1: return try await only(&call, delete: { try await invalidateCredential(&$0, rest[0]) })
+        case 2 where rest[1] == "pair": return try await only(&call, post: { try await pairCredential(&$0, rest[0]) })
         default: throw Problem(.notFound, "There is nothing at this path. See the README for the routes.")
         }
     }
@@ -201,9 +225,17 @@ package struct APIHandler: HTTPHandler {
     typealias Route = (inout Call) async throws -> HTTPResponse
 
     /// RFC 9110 section 15.5.6: a 405 names the methods that are allowed. HEAD is answered as GET; the server leaves the body out.
-    private func only(_ routes: [HTTPMethod: Route], _ call: inout Call) async throws -> HTTPResponse {
-        if let route = routes[call.request.method == .head ? .get : call.request.method] { return try await route(&call) }
-        let allowed = (routes.keys + (routes[.get] == nil ? [] : [.head])).map(\.rawValue).sorted().joined(separator: ", ")
+    private func only(_ call: inout Call, get: Route? = nil, post: Route? = nil, delete: Route? = nil) async throws -> HTTPResponse {
+        let route: Route? =
+            switch call.request.method {
+            case .get, .head: get
+            case .post: post
+            case .delete: delete
+            case .put, .patch, .options: nil
+            }
+        if let route { return try await route(&call) }
+        let routes = [("DELETE", delete), ("GET", get), ("HEAD", get), ("POST", post)]
+        let allowed = routes.filter { $0.1 != nil }.map(\.0).joined(separator: ", ")
         throw Problem(.methodNotAllowed, "This path answers \(allowed).", headers: [HeaderField("Allow", allowed)])
     }
 }

@@ -9,8 +9,8 @@ import Wire
 extension APIHandler {
     /// The token's principal, which must have the scope.
     func principal(_ call: Call, _ scope: Scope) async throws -> Principal {
-        let headers = call.request.headers.all("authorization")
-        guard headers.count == 1, let token = Self.bearer(headers[0]) else {
+        let header = call.request.headers.single("authorization")
+        guard header.count == 1, let token = Self.bearer(header.value) else {
             throw Problem(.tokenInvalid, "Send one header 'Authorization: Bearer <token>'.")
         }
         switch await api.tokens.verify(token, now: call.receivedAt) {
@@ -26,10 +26,10 @@ extension APIHandler {
     }
 
     /// RFC 6750 section 2.1; the scheme's name in any case (RFC 9110 section 11.1).
-    private static func bearer(_ header: String) -> String? {
-        let parts = header.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-        return String(parts[1])
+    private static func bearer(_ header: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        let scheme: StaticString = "bearer "
+        guard header.count > scheme.utf8CodeUnitCount, header.prefix(scheme.utf8CodeUnitCount).isASCII(scheme) else { return nil }
+        return header.dropFirst(scheme.utf8CodeUnitCount)
     }
 
     /// The account that a request speaks of: the one named, or the token's only one.
@@ -44,46 +44,47 @@ extension APIHandler {
         return only
     }
 
-    /// What a request takes its allowance for. Who has used up the one for new orders can still take back what is open.
-    enum Purpose: String {
-        case place
-        case cancel
+    /// Takes one request from the account's and the address's allowance.
+    func takeAllowance(_ account: AccountID, _ call: Call, for purpose: RateLimits.Purpose) throws(Problem) {
+        try Self.takeAllowance(api.accountLimits, RateLimits.Caller(purpose: purpose, name: account.text), at: call.receivedAt)
+        try Self.takeAllowance(api.addressLimits, RateLimits.Caller(purpose: purpose, name: call.request.peerAddress), at: call.receivedAt)
     }
 
-    /// Takes one request from the account's and the address's allowance.
-    func takeAllowance(_ account: AccountID, _ call: Call, for purpose: Purpose) throws(Problem) {
-        let callers = [(api.accountLimits, account.text), (api.addressLimits, call.request.peerAddress)]
-        for (limits, name) in callers {
-            let caller = "\(purpose.rawValue) \(name)"
-            if case .refused(let milliseconds) = limits.take(caller, at: call.receivedAt) {
-                let seconds = Int((milliseconds + 999) / 1_000)
-                throw Problem(
-                    .rateLimited,
-                    "More than \(limits.perSecond) requests a second. Send the same request again after \(seconds) s.",
-                    retryAfterSeconds: seconds,
-                    headers: [
-                        HeaderField("RateLimit-Limit", String(limits.perSecond)), HeaderField("RateLimit-Remaining", "0"),
-                        HeaderField("RateLimit-Reset", String(seconds)),
-                    ]
-                )
-            }
-        }
+    private static func takeAllowance(_ limits: RateLimits, _ caller: RateLimits.Caller, at now: Int64) throws(Problem) {
+        guard case .refused(let milliseconds) = limits.take(caller, at: now) else { return }
+        let seconds = Int((milliseconds + 999) / 1_000)
+        throw Problem(
+            .rateLimited,
+            "More than \(limits.perSecond) requests a second. Send the same request again after \(seconds) s.",
+            retryAfterSeconds: seconds,
+            headers: [
+                HeaderField("RateLimit-Limit", String(limits.perSecond)), HeaderField("RateLimit-Remaining", "0"),
+                HeaderField("RateLimit-Reset", String(seconds)),
+            ]
+        )
     }
 
     /// A body must say that it is JSON (415) where there is one.
     func requireJSON(_ call: Call) throws(Problem) {
-        let types = call.request.headers.all("content-type")
-        let media = types.first?.split(separator: ";").first?.trimmingSpaces.lowercased()
-        guard types.count == 1, media == "application/json" else {
+        let type = call.request.headers.single("content-type")
+        guard type.count == 1, Self.isJSON(type.value) else {
             throw Problem(.unsupportedMediaType, "Send the body as Content-Type: application/json.")
         }
     }
 
-    /// A header that may stand once.
+    /// The media type in any case, with or without parameters (RFC 9110 section 8.3.1).
+    private static func isJSON(_ type: ArraySlice<UInt8>) -> Bool {
+        var media = type.prefix { $0 != UInt8(ascii: ";") }
+        while media.first == UInt8(ascii: " ") { media.removeFirst() }
+        while media.last == UInt8(ascii: " ") { media.removeLast() }
+        return media.isASCII("application/json")
+    }
+
+    /// A header that may stand once. Bytes that are not UTF-8 become U+FFFD.
     func single(_ name: String, _ call: Call) throws(Problem) -> String? {
-        let values = call.request.headers.all(name)
-        guard values.count <= 1 else { throw Problem(.malformedRequest, "The header \(name) stands there \(values.count) times. Send it once.") }
-        return values.first
+        let (count, value) = call.request.headers.single(name)
+        guard count <= 1 else { throw Problem(.malformedRequest, "The header \(name) stands there \(count) times. Send it once.") }
+        return count == 0 ? nil : String(decoding: value, as: UTF8.self)
     }
 
     func parameters(_ call: Call, _ names: [String]) throws(Problem) -> QueryParameters {
@@ -100,8 +101,14 @@ extension APIHandler {
     }
 }
 
-extension StringProtocol {
-    fileprivate var trimmingSpaces: String {
-        String(String(self).drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+extension ArraySlice<UInt8> {
+    /// Whether this is the text, its letters in any case.
+    ///
+    /// - Parameter lower: ASCII in lower case.
+    fileprivate func isASCII(_ lower: StaticString) -> Bool {
+        guard count == lower.utf8CodeUnitCount else { return false }
+        return lower.withUTF8Buffer { lower in
+            unsafe zip(self, lower).allSatisfy { ($0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") ? $0 | 0x20 : $0) == $1 }
+        }
     }
 }

@@ -25,13 +25,14 @@ extension APIHandler {
         let account = try account(order.account, of: principal)
         call.account = account
         try takeAllowance(account, call, for: .place)
-        let credential = try await verifiedCredential(of: order, at: call.receivedAt)
+        let (form, fingerprintText) = SignedForm.orderWithFingerprintText(order)
+        let credential = try await verifiedCredential(of: order, form, at: call.receivedAt)
         let submission = Submission(
             account: account,
             key: order.key,
             orderID: OrderID(key: order.key, digest: sha256(SignedForm.orderIdentityText(account: account, key: order.key))),
             terms: order.terms,
-            fingerprint: sha256(SignedForm.fingerprintText(order)),
+            fingerprint: sha256(fingerprintText),
             credentialID: credential,
             clientTimestamp: order.clientTimestamp,
             quoteReference: order.quoteReference,
@@ -40,17 +41,17 @@ extension APIHandler {
         call.orderID = submission.orderID
         let begun = ContinuousClock.now
         let verdict = await api.queue.decide(.place(submission))
-        api.metrics.time("order_router_leg_seconds", [("leg", "place")], .now - begun)
+        tallies.placeTimes.time(.now - begun)
         return try answer(verdict, to: order.key, &call)
     }
 
     /// The credential whose signature over the signed form verifies (row 4).
-    private func verifiedCredential(of order: PlaceOrderRequest, at now: Int64) async throws -> String {
+    private func verifiedCredential(of order: PlaceOrderRequest, _ form: [UInt8], at now: Int64) async throws -> String {
         let verdict = await api.credentials.verify(
             account: order.account,
             credentialID: order.credentialID,
             signature: order.signature,
-            form: SignedForm.order(order),
+            form: form,
             now: now
         )
         guard case .verified(let credentialID) = verdict else { throw verdict.problem ?? Self.busy }
@@ -60,14 +61,14 @@ extension APIHandler {
     private func answer(_ verdict: Verdict, to key: IdempotencyKey, _ call: inout Call) throws -> HTTPResponse {
         switch verdict {
         case .accepted(let record):
-            api.metrics.count("order_router_orders_total", [("outcome", "accepted"), ("code", "")])
+            tally("accepted")
             return HTTPResponse(first: record)
         case .refusedForGood(let record):
             call.code = Self.code(of: record)
-            api.metrics.count("order_router_orders_total", [("outcome", "refused"), ("code", call.code ?? "")])
+            tally("refused", call.code ?? "")
             return HTTPResponse(first: record)
         case .replayed(let record):
-            api.metrics.count("order_router_orders_total", [("outcome", "replayed"), ("code", "")])
+            tally("replayed")
             var response = HTTPResponse(first: record)
             response.headers.append(("Idempotency-Replayed", "true"))
             if let status = record.statusNow { response.headers.append(("X-Order-Status", status.text)) }
@@ -83,9 +84,11 @@ extension APIHandler {
     static let busy = Problem(.busy, "The router is busy. Send exactly the same request again.", retryAfterSeconds: 1)
 
     private func counted(_ problem: Problem) -> Problem {
-        api.metrics.count("order_router_orders_total", [("outcome", "refused"), ("code", problem.code.rawValue)])
+        tally("refused", problem.code.rawValue)
         return problem
     }
+
+    private func tally(_ outcome: String, _ code: String = "") { tallies.orders[Tallies.Decided(outcome: outcome, code: code)].add() }
 
     /// The code inside a stored refusal, for log and metrics.
     private static func code(of record: KeyRecord) -> String? {

@@ -46,27 +46,40 @@ package final class RateLimits: Sendable {
     /// Callers remembered; the oldest half is forgotten beyond it, which can only be generous to them.
     static let capacity = 50_000
 
+    /// What a request takes its allowance for. Who has used up the one for new orders can still take back what is open.
+    enum Purpose {
+        case place
+        case cancel
+    }
+
+    /// Whose allowance: an account's or an address's for one purpose.
+    struct Caller: Hashable {
+        let purpose: Purpose
+        let name: String
+    }
+
     private let limit: RateLimit
-    private let buckets = Mutex<[String: (bucket: TokenBucket, usedAt: Int64)]>([:])
+    private let buckets = Mutex<[Caller: (bucket: TokenBucket, usedAt: Int64)]>([:])
 
     package init(_ limit: RateLimit) {
         self.limit = limit
     }
 
-    func take(_ caller: String, at now: Int64) -> TokenBucket.Outcome {
+    func take(_ caller: Caller, at now: Int64) -> TokenBucket.Outcome {
         buckets.withLock { buckets in
             if buckets.count >= Self.capacity, buckets[caller] == nil { Self.forgetHalf(&buckets) }
-            var entry = buckets[caller] ?? (TokenBucket(limit, at: now), now)
-            let outcome = entry.bucket.take(limit, at: now)
-            entry.usedAt = now
-            buckets[caller] = entry
-            return outcome
+            return Self.take(&buckets[caller, default: (TokenBucket(limit, at: now), now)], limit, at: now)
         }
+    }
+
+    private static func take(_ entry: inout (bucket: TokenBucket, usedAt: Int64), _ limit: RateLimit, at now: Int64) -> TokenBucket.Outcome {
+        entry.usedAt = now
+        return entry.bucket.take(limit, at: now)
     }
 
     var perSecond: Int { limit.perSecond }
 
-    private static func forgetHalf(_ buckets: inout [String: (bucket: TokenBucket, usedAt: Int64)]) {
+    private static func forgetHalf(_ buckets: inout [Caller: (bucket: TokenBucket, usedAt: Int64)]) {
         let times = buckets.values.map(\.usedAt).sorted()
         let middle = times[times.count / 2]
         buckets = buckets.filter { $0.value.usedAt > middle }

@@ -91,9 +91,20 @@ package struct HTTPHeaders: Sendable {
         return nil
     }
 
-    /// The values of all fields of this name, in order: a field that must be single is checked by the count.
+    /// The values of all fields of this name, in order.
     package func all(_ name: String) -> [String] {
         fields.filter { isNamed($0, name) }.map(text)
+    }
+
+    /// How often a field of this name, any case, stands there, and the bytes of the first one's value: what must be single is checked by the
+    /// count, and no text is made of what is only compared.
+    package func single(_ name: String) -> (count: Int, value: ArraySlice<UInt8>) {
+        var found = (count: 0, value: bytes[0..<0])
+        for field in fields where isNamed(field, name) {
+            if found.count == 0 { found.value = value(of: field) }
+            found.count += 1
+        }
+        return found
     }
 
     /// All fields, names in lower case.
@@ -104,13 +115,13 @@ package struct HTTPHeaders: Sendable {
     func value(of field: Field) -> ArraySlice<UInt8> { bytes[Int(field.valueStart)..<Int(field.valueEnd)] }
 
     func isNamed(_ field: Field, _ name: String) -> Bool {
-        guard Int(field.nameEnd - field.nameStart) == name.utf8.count else { return false }
-        var index = Int(field.nameStart)
-        for byte in name.utf8 {
-            if bytes[index] != Self.lowercased(byte) { return false }
-            index += 1
+        let start = Int(field.nameStart)
+        guard Int(field.nameEnd) - start == name.utf8.count else { return false }
+        var name = name
+        return name.withUTF8 { name in
+            for index in 0..<name.count where unsafe bytes[start + index] != Self.lowercased(name[index]) { return false }
+            return true
         }
-        return true
     }
 
     private func text(_ field: Field) -> String { String(decoding: value(of: field), as: UTF8.self) }

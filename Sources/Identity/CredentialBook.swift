@@ -145,12 +145,13 @@ package final class CredentialBook: Sendable {
     }
 
     private func judge(_ entry: Entry, _ credentialID: String?, _ signature: [UInt8], _ form: [UInt8]) -> SignatureVerdict {
-        var candidates = entry.credentials
+        let candidates: ArraySlice<Credential>
         if let credentialID {
-            candidates = candidates.filter { $0.id == credentialID }
+            let named = entry.credentials.firstIndex { $0.id == credentialID }
+            candidates = named.map { entry.credentials[$0...$0] } ?? []
         } else {
-            let active = candidates.prefix { $0.isActive }
-            candidates = Array(candidates.prefix(active.count + settings.invalidatedTried))
+            let active = entry.credentials.prefix { $0.isActive }
+            candidates = entry.credentials.prefix(active.count + settings.invalidatedTried)
         }
         if candidates.isEmpty { return .refused(.credentialUnknown) }
         do throws(CryptographyError) {

@@ -36,11 +36,18 @@ package final class TokenVerifier: Sendable {
         }
     }
 
-    private struct Remembered {
+    /// An object, so that finding it copies one reference.
+    private final class Remembered: Sendable {
         let principal: Principal
         /// The key that signed it: the entry is good only as long as the same key stands under that name.
         let keyName: KeyName
         let thumbprint: [UInt8]
+
+        init(principal: Principal, keyName: KeyName, thumbprint: [UInt8]) {
+            self.principal = principal
+            self.keyName = keyName
+            self.thumbprint = thumbprint
+        }
     }
 
     private let settings: Settings
@@ -62,12 +69,15 @@ package final class TokenVerifier: Sendable {
     /// - Parameters:
     ///   - token: the text after `Bearer `.
     ///   - now: milliseconds since the epoch.
-    package func verify(_ token: String, now: Int64) async -> TokenVerdict {
+    package func verify(_ token: String, now: Int64) async -> TokenVerdict { await verify(Array(token.utf8)[...], now: now) }
+
+    /// The same of a token's bytes, as they came.
+    package func verify(_ token: ArraySlice<UInt8>, now: Int64) async -> TokenVerdict {
         guard let keys = source.current else { return Self.noKeys }
-        let digest = sha256(Array(token.utf8))
+        let digest = sha256(token)
         if let verdict = remembered(digest, keys: keys, now: now) { return verdict }
         do throws(CryptographyError) {
-            let signed = try JSONWebSignature(compact: token)
+            let signed = try JSONWebSignature(compact: String(decoding: token, as: UTF8.self))
             if keys[signed.keyName] == nil { await source.refreshForUnknownKey() }
             guard let keys = source.current else { return Self.noKeys }
             let token = try JSONWebToken(signed, verifiedWith: keys)

@@ -18,7 +18,10 @@ extension Command {
         settings: Setting.all
     ) { arguments in
         let configuration = try arguments.configuration()
-        let log = Log(least: configuration.logLevel)
+        let writer = LogWriter { Log.line(.warning, "log_lines_dropped", ["count": String($0)], at: SessionClock.system.wall()) }
+        writer.spillOnCrash()
+        defer { writer.close() }
+        let log = Log(least: configuration.logLevel, write: writer.write)
         try await withEndingSignals { ended in
             try await Serve(configuration, log: log).run(until: ended) { port in
                 log(.info, "ready", ["listen": Endpoint(host: configuration.listen.host, port: port).description])
@@ -299,7 +302,6 @@ extension Serve {
     }
 
     private func logRequest(_ request: AnsweredRequest) {
-        metrics.time("order_router_request_seconds", [("method", request.method)], request.took)
         // Probes come every second and say nothing when all is well.
         let level: Log.Level = request.status >= 500 ? .warning : request.account == nil && request.status < 400 ? .debug : .info
         log(

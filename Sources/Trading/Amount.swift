@@ -50,6 +50,12 @@ package struct Amount: Hashable, Comparable, Sendable {
         self.init(decimal: Array(text.utf8))
     }
 
+    package init?(_ text: String) {
+        var text = text
+        guard let amount = text.withUTF8({ unsafe Amount(decimal: $0) }) else { return nil }
+        self = amount
+    }
+
     private static func appending(digit: Int64, to units: Int64) -> Int64? {
         let (tens, over) = units.multipliedReportingOverflow(by: 10)
         let (sum, overAgain) = tens.addingReportingOverflow(digit)

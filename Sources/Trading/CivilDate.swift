@@ -19,11 +19,8 @@ package struct CivilDate: Hashable, Sendable {
 
     /// `yyyymmdd`.
     package var compact: String {
-        func padded(_ number: Int, _ width: Int) -> String {
-            let digits = String(number)
-            return String(repeating: "0", count: max(0, width - digits.count)) + digits
-        }
-        return padded(year, 4) + padded(month, 2) + padded(day, 2)
+        let digits = String(year * 10_000 + month * 100 + day)
+        return digits.utf8.count < 8 ? String(repeating: "0", count: 8 - digits.utf8.count) + digits : digits
     }
 }
 

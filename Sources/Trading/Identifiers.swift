@@ -52,15 +52,24 @@ package struct IdempotencyKey: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads the bare 36-character form, or the same between double quotes (a structured-field string, RFC 8941 section 3.3.3).
     package init?(_ text: some StringProtocol) {
-        var bytes = Array(text.utf8)
-        if bytes.count == 38, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") {
-            bytes = Array(bytes[1..<37])
-        }
-        guard bytes.count == 36 else { return nil }
+        self.init(String(text))
+    }
+
+    package init?(_ text: String) {
+        var text = text
+        guard let key = text.withUTF8({ unsafe IdempotencyKey($0.span) }) else { return nil }
+        self = key
+    }
+
+    private init?(_ bytes: Span<UInt8>) {
+        var start = 0
+        if bytes.count == 38, bytes[0] == UInt8(ascii: "\""), bytes[37] == UInt8(ascii: "\"") { start = 1 }
+        guard bytes.count - 2 * start == 36 else { return nil }
         var halves: (UInt64, UInt64) = (0, 0)
         var digits = 0
-        for (index, byte) in bytes.enumerated() {
-            if [8, 13, 18, 23].contains(index) {
+        for index in 0..<36 {
+            let byte = bytes[start + index]
+            if index == 8 || index == 13 || index == 18 || index == 23 {
                 guard byte == UInt8(ascii: "-") else { return nil }
                 continue
             }
@@ -107,15 +116,23 @@ package struct OrderID: Hashable, Sendable, CustomStringConvertible {
     /// - Parameter digest: SHA-256 of `<account_id> LF <key in lower case>`; its first 128 bits are used.
     package init(key: IdempotencyKey, digest: [UInt8]) {
         precondition(digest.count == 32, "An order's identity is made from a SHA-256 digest.")
-        text = "ord_" + CivilDate(millisecondsSinceEpoch: key.milliseconds).compact + "_" + Self.base32(digest[0..<16])
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(39)
+        bytes.append(contentsOf: "ord_".utf8)
+        bytes.append(contentsOf: CivilDate(millisecondsSinceEpoch: key.milliseconds).compact.utf8)
+        bytes.append(UInt8(ascii: "_"))
+        Self.appendBase32(digest[0..<16], to: &bytes)
+        text = String(decoding: bytes, as: UTF8.self)
     }
 
     package var description: String { text }
 
     /// RFC 4648 section 6 alphabet in lower case, no padding, most significant bit first: 16 bytes give 26 characters.
-    private static func base32(_ bytes: ArraySlice<UInt8>) -> String {
-        let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
-        var characters: [UInt8] = []
+    private static func appendBase32(_ bytes: ArraySlice<UInt8>, to characters: inout [UInt8]) {
+        func character(_ value: UInt32) -> UInt8 {
+            let value = UInt8(truncatingIfNeeded: value & 31)
+            return value < 26 ? UInt8(ascii: "a") + value : UInt8(ascii: "2") + value - 26
+        }
         var buffer: UInt32 = 0
         var bits = 0
         for byte in bytes {
@@ -123,11 +140,10 @@ package struct OrderID: Hashable, Sendable, CustomStringConvertible {
             bits += 8
             while bits >= 5 {
                 bits -= 5
-                characters.append(alphabet[Int(buffer >> UInt32(bits)) & 31])
+                characters.append(character(buffer >> UInt32(bits)))
             }
         }
-        if bits > 0 { characters.append(alphabet[Int(buffer << UInt32(5 - bits)) & 31]) }
-        return String(decoding: characters, as: UTF8.self)
+        if bits > 0 { characters.append(character(buffer << UInt32(5 - bits))) }
     }
 }
 

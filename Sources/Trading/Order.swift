@@ -7,8 +7,11 @@ package enum Side: Int16, Sendable, CaseIterable {
     package var text: String { self == .buy ? "BUY" : "SELL" }
 
     package init?(text: String) {
-        guard let found = Self.allCases.first(where: { $0.text == text }) else { return nil }
-        self = found
+        switch text {
+        case "BUY": self = .buy
+        case "SELL": self = .sell
+        default: return nil
+        }
     }
 }
 
@@ -32,8 +35,13 @@ package enum OrderType: Int16, Sendable, CaseIterable {
     package var hasStopPrice: Bool { self == .stop || self == .stopLimit }
 
     package init?(text: String) {
-        guard let found = Self.allCases.first(where: { $0.text == text }) else { return nil }
-        self = found
+        switch text {
+        case "MARKET": self = .market
+        case "LIMIT": self = .limit
+        case "STOP": self = .stop
+        case "STOP_LIMIT": self = .stopLimit
+        default: return nil
+        }
     }
 }
 
@@ -54,8 +62,13 @@ package enum TimeInForce: Int16, Sendable, CaseIterable {
     }
 
     package init?(text: String) {
-        guard let found = Self.allCases.first(where: { $0.text == text }) else { return nil }
-        self = found
+        switch text {
+        case "DAY": self = .day
+        case "GTC": self = .goodTillCancel
+        case "IOC": self = .immediateOrCancel
+        case "FOK": self = .fillOrKill
+        default: return nil
+        }
     }
 }
 

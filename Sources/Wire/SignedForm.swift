@@ -6,54 +6,55 @@ package import Trading
 /// Unambiguous because no value can hold an LF: each is a checked identifier, a word or a number.
 package enum SignedForm {
     /// What is signed to place an order.
-    package static func order(_ request: PlaceOrderRequest) -> [UInt8] {
-        var text = fingerprintText(
-            account: request.account,
-            terms: request.terms,
-            estimatedTotal: request.estimatedTotal,
-            key: request.key
-        )
-        text += "\nclient_timestamp=".utf8
-        text.append(decimal: request.clientTimestamp)
-        text += "\nquote_reference_timestamp=".utf8
-        text.append(decimal: request.quoteReference)
-        return text
-    }
+    package static func order(_ request: PlaceOrderRequest) -> [UInt8] { orderWithFingerprintText(request).form }
 
     /// The signed form without its two timestamp lines: SHA-256 of it is the request's fingerprint.
     package static func fingerprintText(_ request: PlaceOrderRequest) -> [UInt8] {
         fingerprintText(account: request.account, terms: request.terms, estimatedTotal: request.estimatedTotal, key: request.key)
     }
 
+    /// Both at once: the second is the beginning of the first.
+    package static func orderWithFingerprintText(_ request: PlaceOrderRequest) -> (form: [UInt8], fingerprintText: ArraySlice<UInt8>) {
+        var text = fingerprintText(request)
+        let end = text.count
+        text.append(literal: "\nclient_timestamp=")
+        text.append(decimal: request.clientTimestamp)
+        text.append(literal: "\nquote_reference_timestamp=")
+        text.append(decimal: request.quoteReference)
+        return (text, text[..<end])
+    }
+
     package static func fingerprintText(account: AccountID, terms: OrderTerms, estimatedTotal: Amount?, key: IdempotencyKey) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(512)
-        text += "TRADING-ORDER-V1\naccount_id=".utf8
-        text += account.text.utf8
-        text += "\nsymbol=".utf8
-        text += terms.symbol.text.utf8
-        text += "\nside=".utf8
-        text += terms.side.text.utf8
-        text += "\norder_type=".utf8
-        text += terms.type.text.utf8
-        text += "\nquantity=".utf8
+        text.append(literal: "TRADING-ORDER-V1\naccount_id=")
+        text.append(text: account.text)
+        text.append(literal: "\nsymbol=")
+        text.append(text: terms.symbol.text)
+        text.append(literal: "\nside=")
+        text.append(text: terms.side.text)
+        text.append(literal: "\norder_type=")
+        text.append(text: terms.type.text)
+        text.append(literal: "\nquantity=")
         text.append(decimal: terms.quantity)
-        text += "\nlimit_price=".utf8
+        text.append(literal: "\nlimit_price=")
         if let price = terms.limitPrice { text.append(price, minimumDecimals: 4) }
-        text += "\nstop_price=".utf8
+        text.append(literal: "\nstop_price=")
         if let price = terms.stopPrice { text.append(price, minimumDecimals: 4) }
-        text += "\ntime_in_force=".utf8
-        text += terms.timeInForce.text.utf8
-        text += "\nestimated_total_usd=".utf8
+        text.append(literal: "\ntime_in_force=")
+        text.append(text: terms.timeInForce.text)
+        text.append(literal: "\nestimated_total_usd=")
         if let estimatedTotal { text.append(estimatedTotal, minimumDecimals: 4) }
-        text += "\nidempotency_key=".utf8
+        text.append(literal: "\nidempotency_key=")
         text.append(key)
         return text
     }
 
     /// What an order's identity is the digest of: `<account_id> LF <key in lower case>` (design section 4.1).
     package static func orderIdentityText(account: AccountID, key: IdempotencyKey) -> [UInt8] {
-        var text = Array(account.text.utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(account.text.utf8.count + 37)
+        text.append(text: account.text)
         text.append(UInt8(ascii: "\n"))
         text.append(key)
         return text

@@ -7,7 +7,7 @@ import Testing
 @Suite struct `A line of the log` {
     func lines(_ least: Log.Level, _ body: (Log) -> Void) -> [String] {
         let lines = Mutex<[String]>([])
-        body(Log(least: least, now: { Date(timeIntervalSince1970: 1_773_648_000.25) }, write: { line in lines.withLock { $0.append(line) } }))
+        body(Log(least: least, now: { 1_773_648_000_250 }, write: { line in lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } }))
         return lines.withLock { $0 }
     }
 
@@ -21,6 +21,19 @@ import Testing
             for level in Log.Level.allCases { log(level, "e") }
         }
         #expect(lines.count == 2)
+    }
+
+    @Test func `has the time as ISO 8601 writes it`() {
+        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        var random = SystemRandomNumberGenerator()
+        let edges: [Int64] = [0, 1, 999, 1_000, 86_399_999, 86_400_000, 951_782_399_999, 951_782_400_000, 4_102_444_799_999, 253_402_300_799_999]
+        for milliseconds in edges + (0..<2_000).map({ _ in Int64.random(in: 0...253_402_300_799_999, using: &random) }) {
+            var written: [UInt8] = []
+            Log.appendTime(milliseconds, to: &written)
+            // Half a millisecond more, because the style cuts off and the date is a binary fraction.
+            let date = Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1_000)
+            #expect(String(decoding: written, as: UTF8.self) == date.formatted(style))
+        }
     }
 
     @Test(arguments: [

@@ -55,6 +55,9 @@ import CHTTPParser
     private var fields: [HTTPHeaders.Field] = []
     private var isInValue = false
     private var headBytes = 0
+    /// What the last request of this connection had: the next one is likely to have as much, and then nothing has to grow.
+    private var usualHead = 512
+    private var usualFields = 12
     private var lines = HeadLines()
     private var fault: RequestFault?
     private var isHeadComplete = false
@@ -151,8 +154,8 @@ import CHTTPParser
         method = known
         unsafe http_parser_init(parser, HTTP_REQUEST)
         unsafe parser.pointee.data = Unmanaged.passUnretained(self).toOpaque()
-        text.reserveCapacity(512)
-        fields.reserveCapacity(12)
+        text.reserveCapacity(usualHead)
+        fields.reserveCapacity(usualFields)
         state = .head
         lines = HeadLines()
         opening.append(0x20)
@@ -221,9 +224,9 @@ import CHTTPParser
         if case .length(let length) = framing, length > limits.bodyBytes {
             throw RequestFault(status: 413, detail: "The body may have at most \(limits.bodyBytes) bytes.")
         }
-        let expectations = headers.all("expect")
-        if !isVersion10, !expectations.isEmpty {
-            guard expectations.count == 1, expectations[0].lowercased() == "100-continue" else {
+        let expectation = headers.single("expect")
+        if !isVersion10, expectation.count > 0 {
+            guard expectation.count == 1, String(decoding: expectation.value, as: UTF8.self).lowercased() == "100-continue" else {
                 throw RequestFault(status: 417, detail: "No expectation but 100-continue can be met.")
             }
             awaitsContinue = true
@@ -243,15 +246,20 @@ import CHTTPParser
     }
 
     private func checkFields(_ headers: HTTPHeaders) throws(RequestFault) {
+        let block = headers.bytes
+        let bytes = block.span
         var hosts = 0
         for field in fields {
-            let name = text[Int(field.nameStart)..<Int(field.nameEnd)]
-            guard !name.isEmpty, name.allSatisfy(Self.isToken) else { throw .malformed("A header name is malformed.") }
-            guard headers.value(of: field).allSatisfy(Self.isFieldText) else { throw .malformed("A header value has a control character.") }
-            if headers.isNamed(field, "host") {
-                hosts += 1
-                let value = headers.value(of: field)
-                guard !value.isEmpty, value.allSatisfy(Self.isAuthority) else { throw .malformed("Host is malformed.") }
+            let (start, end) = (Int(field.nameStart), Int(field.nameEnd))
+            guard start < end, Self.all(bytes, from: start, to: end, Self.isToken) else { throw .malformed("A header name is malformed.") }
+            let (valueStart, valueEnd) = (Int(field.valueStart), Int(field.valueEnd))
+            guard Self.all(bytes, from: valueStart, to: valueEnd, Self.isFieldText) else {
+                throw .malformed("A header value has a control character.")
+            }
+            guard headers.isNamed(field, "host") else { continue }
+            hosts += 1
+            guard valueStart < valueEnd, Self.all(bytes, from: valueStart, to: valueEnd, Self.isAuthority) else {
+                throw .malformed("Host is malformed.")
             }
         }
         if hosts > 1 { throw .malformed("Host may come only once.") }
@@ -271,6 +279,8 @@ import CHTTPParser
         )
         self.method = nil
         self.target = nil
+        usualHead = text.count
+        usualFields = fields.count
         text = []
         fields = []
         body = []
@@ -310,7 +320,10 @@ import CHTTPParser
             let start = Int32(text.count)
             fields.append(HTTPHeaders.Field(nameStart: start, nameEnd: start, valueStart: start, valueEnd: start))
         }
-        for index in 0..<bytes.count { text.append(HTTPHeaders.lowercased(unsafe bytes[index])) }
+        let nameStart = text.count
+        unsafe text.append(contentsOf: bytes)
+        var name = text.mutableSpan
+        for index in nameStart..<name.count { name[index] = HTTPHeaders.lowercased(name[index]) }
         let end = Int32(text.count)
         fields[fields.count - 1].nameEnd = end
         fields[fields.count - 1].valueStart = end

@@ -3,6 +3,15 @@ import Trading
 // Text as bytes. Every order passes here several times, so numbers are written without a String in between.
 
 extension [UInt8] {
+    mutating func append(literal text: StaticString) {
+        text.withUTF8Buffer { unsafe append(contentsOf: $0) }
+    }
+
+    mutating func append(text: String) {
+        var text = text
+        text.withUTF8 { unsafe append(contentsOf: $0) }
+    }
+
     mutating func append(decimal number: Int64) {
         if number < 0 { append(UInt8(ascii: "-")) }
         append(digits: number.magnitude, atLeast: 1)
@@ -37,15 +46,16 @@ extension [UInt8] {
     }
 
     private mutating func append(digits number: UInt64, atLeast count: Int) {
-        let start = self.count
+        // From the last digit to the first, so from the end of room that holds the longest number.
+        var digits: InlineArray<20, UInt8> = .init(repeating: UInt8(ascii: "0"))
+        var start = digits.count
         var rest = number
-        var written = 0
-        while rest > 0 || written < count {
-            append(UInt8(ascii: "0") + UInt8(rest % 10))
+        while rest > 0 || digits.count - start < count {
+            start -= 1
+            digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
-            written += 1
         }
-        self[start...].reverse()
+        for index in start..<digits.count { append(digits[index]) }
     }
 
     /// Length of the UTF-8 sequence that starts at `index`, or nil when it is overlong, a surrogate, beyond U+10FFFF or cut off (RFC 3629 section 4).
@@ -78,7 +88,12 @@ extension UInt8 {
 
 extension String {
     /// Equality of the bytes. Swift's `==` is canonical equivalence, under which the Kelvin sign is a `K` and `MARKET` can be spelt twice.
-    func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+    func hasSameBytes(as other: String) -> Bool {
+        // Texts of the same bytes have the same length and are canonically equivalent, which costs little to see: nearly all comparisons end here.
+        guard utf8.count == other.utf8.count, self == other else { return false }
+        var (own, others) = (self, other)
+        return own.withUTF8 { own in others.withUTF8 { others in unsafe own.elementsEqual(others) } }
+    }
 
     var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
 

@@ -89,6 +89,8 @@ package struct JSONReader {
     private mutating func object(depth: Int) throws(JSONError) -> [JSONMember] {
         try enter(depth)
         var members: [JSONMember] = []
+        // An order has nine.
+        members.reserveCapacity(9)
         if try closes(UInt8(ascii: "}"), "a member's name or '}'") { return members }
         repeat {
             skipSpace()

@@ -1,5 +1,5 @@
 /// A JSON value as it was written (RFC 8259): members keep their order and numbers their text, so that money never becomes a binary float.
-package indirect enum JSONValue: Hashable, Sendable {
+package enum JSONValue: Hashable, Sendable {
     case object([JSONMember])
     case array([JSONValue])
     case string(String)

@@ -144,7 +144,7 @@ package struct JSONWriter {
         if text.utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
             appendEscaped(text)
         } else {
-            bytes += text.utf8
+            bytes.append(text: text)
         }
         bytes.append(UInt8(ascii: "\""))
     }
