@@ -83,16 +83,16 @@ package enum SQL {
     /// All of them but BEGIN, COMMIT and ROLLBACK, which a connection prepares by itself.
     package static let all: [Statement] = [
         accountOfCredential, advanceEvents, advanceSession, advanceShards, beginVerify, changeBalances,
-        changeCredential, clearChallenge, commitUnflushed, deleteHalt, deleteOldEvents, deleteOldInbox, deleteOldSent, insertAccount,
-        insertCredential, insertCredentialAudit, insertEntries, insertExecutions, insertHalt, insertInbox,
-        insertKeys, insertLog, insertOperatorAudit, insertOrders, insertSent, listOrders, lockAllShards, lockSession,
-        lockShards, noteAsked, openBalances, orderByID, parkReports, raiseAlarms, readAccounts, readAllBalances,
-        readBacklog, readBalances, readCredentialStates, readCredentials, readEventBounds, readEvents,
-        readExecutions, readHalts, readInbox, readKey, readKeys, readLogEnds, readOrdersAtVenue, readOrdersByID,
-        readOutbox, readOverdueOrders, readSent, readShardsToSweep,
-        readSilentOrders, readUnknownOrders, readVenueUp, readWholeTables, releaseLease, resetSession, setLoggedOn,
-        takeLease, updateOrders, verifyAlarms, verifyBalances, verifyCounters, verifyEntries, verifyEvents,
-        verifyFills, verifyHolds, verifyJournals, verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds,
-        verifySigns, verifyVenueOrders,
+        changeCredential, clearChallenge, commitUnflushed, deleteHalt, deleteOldEvents, deleteOldInbox,
+        deleteOldSent, insertAccount, insertCredential, insertCredentialAudit, insertEntries, insertExecutions,
+        insertHalt, insertInbox, insertKeys, insertLog, insertOperatorAudit, insertOrders, insertSent, listOrders,
+        lockAllShards, lockSession, lockShards, noteAsked, openBalances, orderByID, parkReports, raiseAlarms,
+        readAccounts, readAllBalances, readBacklog, readBalances, readCredentialStates, readCredentials,
+        readEventBounds, readEvents, readExecutions, readHalts, readInbox, readKey, readKeys, readLogEnds,
+        readOrdersAtVenue, readOrdersByID, readOutbox, readOverdueOrders, readSent, readShardsToSweep,
+        readSilentOrders, readUnknownOrders, readVenueUp, readWholeTables, releaseLease, resetSession,
+        setLoggedOn, takeLease, updateOrders, verifyAlarms, verifyBalances, verifyCounters, verifyEntries,
+        verifyEvents, verifyFills, verifyHolds, verifyJournals, verifyKeys, verifyLog, verifyOrderEntries,
+        verifyOrderHolds, verifySigns, verifyVenueOrders,
     ]
 }
