@@ -104,7 +104,7 @@ let package = Package(
         .testTarget(
             name: "LoadGeneratorTests",
             dependencies: [
-                "Cryptography", "ExchangeSimulator", "Identity", "JourneySupport", "LoadGenerator", "OrderRouter", "Postgres", "Storage",
+                "Cryptography", "ExchangeSimulator", "HTTPServer", "JourneySupport", "LoadGenerator", "OrderRouter", "Postgres", "Storage",
                 "TestSupport", "Trading", "Wire",
             ]
         ),

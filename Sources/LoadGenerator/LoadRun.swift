@@ -32,7 +32,9 @@ final class LoadRun {
         var isConnecting = true
         var scanner = EventScanner()
 
-        init(_ trader: Trader) { self.trader = trader }
+        init(_ trader: Trader) {
+            self.trader = trader
+        }
     }
 
     struct Retry {

@@ -66,7 +66,7 @@ enum ResponseReader {
 
     /// Where the value of a header begins, if the line is that header's. Names are compared in lower case.
     private static func value(_ bytes: [UInt8], _ start: Int, _ end: Int, of name: [UInt8]) -> Int? {
-        guard end - start > name.count else { return nil }
+        guard end - start >= name.count else { return nil }
         for (offset, letter) in name.enumerated() where bytes[start + offset] | 0x20 != letter | 0x20 { return nil }
         return start + name.count
     }
