@@ -46,6 +46,8 @@ struct LoadResult: Codable, Sendable {
     var unexpected = 0
     var contradictions = 0
     var unanswered = 0
+    /// Of the first few.
+    var unansweredKeys: [String] = []
     var retried = 0
     var connectionsLost = 0
     var timeouts = 0
@@ -80,6 +82,7 @@ extension LoadResult {
         unexpected = tally.unexpected
         contradictions = tally.contradictions
         unanswered = run.unanswered
+        unansweredKeys = run.unansweredKeys
         retried = tally.retried
         connectionsLost = tally.connectionsLost
         timeouts = tally.timeouts
@@ -151,7 +154,7 @@ extension LoadResult {
             "  unexpected \(unexpected), contradictions \(contradictions), unanswered \(unanswered), retried \(retried), "
                 + "connections lost \(connectionsLost), time-outs \(timeouts), streams lost \(streamsLost), waits for the signer \(starved)"
         )
-        lines += examples.map { "  ! \($0)" }
+        lines += examples.map { "  ! \($0)" } + unansweredKeys.map { "  ! no answer to \($0)" }
         return lines.joined(separator: "\n")
     }
 }

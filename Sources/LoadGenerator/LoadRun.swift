@@ -48,6 +48,8 @@ final class LoadRun {
     static let openingPatience: Int64 = 15_000_000_000
     /// An open loop sleeps at least so long: arrivals come in small groups, which costs a tenth of a millisecond and saves most wake-ups.
     static let shortestSleep: Int64 = 200_000
+    /// Enough to look into the router's log.
+    private static let unansweredShown = 20
     private static let second: Int64 = 1_000_000_000
 
     let settings: LoadSettings
@@ -258,6 +260,12 @@ final class LoadRun {
     private struct Progress {
         var at: Int64 = 0
         var accepted = 0
+    }
+
+    /// Idempotency keys of requests that were given up without an answer, the first few.
+    var unansweredKeys: [String] {
+        let flights = connections.compactMap(\.flight) + retries.map(\.flight)
+        return flights.prefix(Self.unansweredShown).map(\.signed.key)
     }
 
     /// Requests that were given up without an answer, and arrivals for which no connection was ever free.

@@ -12,6 +12,13 @@ struct SignedOrder: Sendable {
     let trader: Int32
     let expected: OrderPlan.Expected
     let bytes: [UInt8]
+
+    /// The idempotency key, read back from the header.
+    var key: String {
+        let name = Array("\r\n\(PlaceOrderHeaders.Name.idempotencyKey): ".utf8)
+        guard let start = ByteSearch.find(name, in: bytes, 0, bytes.count) else { preconditionFailure("Every request has its key.") }
+        return String(decoding: bytes[start + name.count..<start + name.count + 36], as: UTF8.self)
+    }
 }
 
 /// Orders that a thread of its own has signed, waiting to be sent; bounded, so that none is older than the router takes.

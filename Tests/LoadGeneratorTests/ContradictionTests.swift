@@ -25,6 +25,8 @@ private final class FakeRouter: HTTPHandler {
         case busyFirst
         /// Takes what must be refused.
         case credulous
+        /// Never decides anything.
+        case alwaysBusy
     }
 
     private let manner: Manner
@@ -49,6 +51,7 @@ private final class FakeRouter: HTTPHandler {
 
     private func answer(_ request: HTTPRequest, _ key: IdempotencyKey, _ count: Int) -> HTTPResponse {
         if manner != .credulous, request.body.contains(Array("ZZZZ".utf8)) { return problem("unknown_symbol") }
+        if manner == .alwaysBusy { return problem("busy") }
         if manner == .busyFirst, count == 1 {
             var busy = problem("busy")
             busy.headers.append(("Connection", "close"))
@@ -119,6 +122,16 @@ private final class FakeRouter: HTTPHandler {
         #expect(result.holds && result.examples == [])
         #expect(result.answers == ["busy": 100, "201": 100])
         #expect(result.retried == 100)
+    }
+
+    @Test func `lists the keys to which it got no answer`() async throws {
+        let result = try await load(.alwaysBusy) {
+            ($0.orders, $0.ahead, $0.duplicates, $0.patience) = (3, 3, 0, 50_000_000)
+        }
+        #expect(!result.holds)
+        #expect(result.unanswered == 3 && result.retried > 3)
+        #expect(Set(result.unansweredKeys).count == 3)
+        #expect(result.unansweredKeys.allSatisfy { IdempotencyKey($0) != nil })
     }
 
     @Test func `notices that an order was taken which must be refused`() async throws {

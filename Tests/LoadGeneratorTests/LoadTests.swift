@@ -2,6 +2,7 @@ import ExchangeSimulator
 import Foundation
 import JourneySupport
 import Postgres
+import Storage
 import TestSupport
 import Testing
 import Trading
@@ -109,5 +110,8 @@ import Trading
         #expect(output.contains("number of transactions actually processed: 32/32"), "\(output)")
         #expect(try database.connect().query("SELECT FROM orders").count == 32)
         #expect(try database.connect().query("SELECT FROM ledger_entries WHERE cause = 2").count == 64)
+        let sizes = try Database(database.options).tableSizes()
+        #expect(sizes.map(\.name).contains("orders") && sizes.allSatisfy { $0.bytes >= 0 })
+        #expect(sizes.first { $0.name == "orders" }?.bytes ?? 0 >= 8_192)
     }
 }

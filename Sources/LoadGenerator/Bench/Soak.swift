@@ -102,7 +102,8 @@ extension Bench {
         row("second", chosen.map { String($0.second) })
         row("router MB", chosen.map { String($0.memory >> 20) })
         row("backlog", chosen.map { String($0.backlog) })
-        for table in samples[samples.count - 1].tables {
+        // Small tables that do not change tell nothing.
+        for table in samples[samples.count - 1].tables where table.bytes >= 1 << 20 || table.deadRows > 0 {
             row(
                 table.name + " MB / dead rows",
                 chosen.map { sample in sample.tables.first { $0.name == table.name }.map { "\($0.bytes >> 20) / \($0.deadRows)" } ?? "" }
