@@ -7,13 +7,17 @@ import PackageDescription
 
 let package = Package(
     name: "order-router",
-    products: [.executable(name: "order-router", targets: ["OrderRouter"])],
+    products: [
+        .executable(name: "order-router", targets: ["OrderRouter"]),
+        .executable(name: "load-generator", targets: ["LoadGenerator"]),
+    ],
     targets: [
         // MARK: C libraries. A module map and a shim header each, nothing else.
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibEvent", pkgConfig: "libevent_openssl", providers: [.apt(["libevent-dev"])]),
         .systemLibrary(name: "CHTTPParser", providers: [.apt(["libhttp-parser-dev"])]),
+        .systemLibrary(name: "CEpoll"),
 
         // MARK: Edges. Each wraps one outside thing and knows nothing of trading.
         .target(name: "Postgres", dependencies: ["CLibPQ"]),
@@ -48,6 +52,13 @@ let package = Package(
             dependencies: [
                 "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "HTTPServer", "Identity", "MarketData", "OrderDesk", "Postgres", "Quotes",
                 "Storage", "Trading", "Venue", "Wire",
+            ]
+        ),
+        .executableTarget(
+            name: "LoadGenerator",
+            dependencies: [
+                "CEpoll", "Cryptography", "ExchangeSimulator", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "Trading",
+                "Wire",
             ]
         ),
 
@@ -88,6 +99,13 @@ let package = Package(
             dependencies: [
                 "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "HTTPServer", "Identity", "MarketData", "OrderDesk", "OrderRouter", "Postgres",
                 "Quotes", "Storage", "TestSupport", "Trading", "Venue", "Wire",
+            ]
+        ),
+        .testTarget(
+            name: "LoadGeneratorTests",
+            dependencies: [
+                "Cryptography", "ExchangeSimulator", "HTTPServer", "JourneySupport", "LoadGenerator", "OrderRouter", "Postgres", "Storage",
+                "TestSupport", "Trading", "Wire",
             ]
         ),
         .testTarget(name: "StorageTests", dependencies: ["Postgres", "Trading", "Storage", "TestSupport"]),

@@ -24,6 +24,8 @@ package final class SimulatedVenue: Sendable {
         package var frozen = false
         /// Where orders and sessions outlive the process; nil = in memory.
         package var stateDirectory: String?
+        /// Where to note when each new order came; nil = nowhere.
+        package var receiptsFile: String?
         package var exchange = ExchangeSettings()
         package var clock = SessionClock.system
 
@@ -33,6 +35,7 @@ package final class SimulatedVenue: Sendable {
     let configuration: Configuration
     let books: Books
     let acceptor: Acceptor
+    private let receiptFile: ReceiptFile?
     private let log: @Sendable (String) -> Void
 
     /// - Parameter log: told of connections, and of each ClOrdID that came twice, one line each.
@@ -49,6 +52,8 @@ package final class SimulatedVenue: Sendable {
             )
         )
         self.books = books
+        let receiptFile = try configuration.receiptsFile.map { path throws(SimulatorError) in try ReceiptFile(path) }
+        self.receiptFile = receiptFile
         var acceptance = Acceptor.Configuration()
         acceptance.host = configuration.host
         acceptance.port = configuration.port
@@ -62,7 +67,8 @@ package final class SimulatedVenue: Sendable {
                     configuration.orderParties.contains(party) || configuration.marketDataParties.contains(party) || configuration.acceptsAnyParty
                 guard isKnown, logon.targetCompID == configuration.compID else { return nil }
                 let settings = SessionSettings(role: .acceptor, senderCompID: configuration.compID, targetCompID: party)
-                return Acceptor.Session(settings: settings, store: VenueSessionStore(books, party: party, clock: configuration.clock, log: log))
+                let store = VenueSessionStore(books, party: party, clock: configuration.clock, receipts: receiptFile, log: log)
+                return Acceptor.Session(settings: settings, store: store)
             }
         )
     }
@@ -81,6 +87,7 @@ package final class SimulatedVenue: Sendable {
             try await group.waitForAll()
         }
         // No session lives any more: whoever starts on the same directory next finds it free.
+        try receiptFile?.write()
         try books.with { try $0.close() }
     }
 
@@ -88,6 +95,7 @@ package final class SimulatedVenue: Sendable {
 
     private func tickUntilCancelled() async throws {
         let pause = Duration.milliseconds(1_000 / configuration.ticksPerSecond)
+        // At least once a second: venues tick that often.
         while !Task.isCancelled {
             do {
                 try await Task.sleep(for: pause)
@@ -95,6 +103,7 @@ package final class SimulatedVenue: Sendable {
                 return
             }
             try tick()
+            try receiptFile?.write()
         }
     }
 

@@ -1,9 +1,10 @@
-/// The one error of the simulator's own: its journal does not cooperate, or a fault was asked for.
+/// The one error of the simulator's own: a file of its own does not cooperate, or a fault was asked for.
 package struct SimulatorError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: String, Sendable {
         case journalUnusable
         case journalCorrupt
         case journalInUse
+        case receiptsUnusable
         case droppedByScenario
     }
 

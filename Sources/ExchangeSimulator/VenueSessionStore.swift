@@ -1,4 +1,5 @@
 import FIX
+import Glibc
 import Synchronization
 
 /// The venue's state behind its lock: sessions on their threads, the ticker and the fault switches take turns.
@@ -17,20 +18,24 @@ final class VenueSessionStore: SessionStore {
     private let books: Books
     private let party: String
     private let clock: SessionClock
+    private let receipts: ReceiptFile?
     private let log: @Sendable (String) -> Void
     /// Subscriptions end with the connection.
     private var feed = Feed()
 
-    init(_ books: Books, party: String, clock: SessionClock, log: @escaping @Sendable (String) -> Void) {
+    init(_ books: Books, party: String, clock: SessionClock, receipts: ReceiptFile?, log: @escaping @Sendable (String) -> Void) {
         self.books = books
         self.party = party
         self.clock = clock
+        self.receipts = receipts
         self.log = log
     }
 
     func load() -> SessionNumbers { books.with { $0.parties[party]?.numbers ?? SessionNumbers() } }
 
     func commit(_ step: SessionStep, numbers: SessionNumbers) throws {
+        // Before anything is done with the batch: the moment at which it was decoded.
+        try receipts?.note(step, at: Self.microseconds)
         let (wall, monotonic) = (clock.wall(), clock.monotonic())
         var current = feed
         defer { feed = current }
@@ -43,6 +48,14 @@ final class VenueSessionStore: SessionStore {
             return Array(state.exchange.doubles[known...])
         }
         for id in doubles { log("event=double_order party=\(party) cl_ord_id=\(id)") }
+    }
+
+    /// Since the epoch.
+    private static var microseconds: Int64 {
+        var time = timespec()
+        let result = unsafe clock_gettime(CLOCK_REALTIME, &time)
+        precondition(result == 0, "The system has this clock.")
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
     }
 
     func stored(from: Int, through: Int) -> [StoredMessage] {

@@ -12,6 +12,7 @@ package struct PrivateCluster: Sendable {
     package let programs: String
     /// Put before each command, where it must run as another user.
     let asOwner: [String]
+    private let settings: [String]
 
     /// Starting takes a second; recovery after a kill reads at most `max_wal_size` of log. This is for slow disks.
     private static let startDeadline: Duration = .seconds(120)
@@ -27,7 +28,10 @@ package struct PrivateCluster: Sendable {
     /// As root the server runs as the user `postgres`. Where the wanted folder is not reachable for it, or its path does not fit a
     /// socket's address or a configuration file, `/var/tmp/order-router-<uid>-<hash of the path>` serves instead.
     /// Throws `clusterFailed` where PostgreSQL is not installed or the folder is used for something else.
-    package init(at path: String) throws(PostgresError) {
+    ///
+    /// - Parameter settings: further lines of the server's configuration; the last one of a name wins.
+    package init(at path: String, settings: [String] = []) throws(PostgresError) {
+        self.settings = settings
         let home = try ClusterHome(wanted: path)
         directory = home.directory
         asOwner = home.asOwner
@@ -134,7 +138,7 @@ package struct PrivateCluster: Sendable {
 
     /// Written at each start, because the folder may have been moved.
     private func writeSettings() throws(PostgresError) {
-        let settings = """
+        let lines = """
             # Written at each start.
             listen_addresses = ''
             port = 5432
@@ -152,8 +156,9 @@ package struct PrivateCluster: Sendable {
             logging_collector = off
             log_destination = 'stderr'
             cluster_name = 'order-router'
-            """
-        try perform(asOwner + ["sh", "-c", "printf '%s\\n' \"$1\" > \"$0\"", data + "/private.conf", settings], "start")
+
+            """ + settings.joined(separator: "\n")
+        try perform(asOwner + ["sh", "-c", "printf '%s\\n' \"$1\" > \"$0\"", data + "/private.conf", lines], "start")
     }
 
     private func launch() throws(PostgresError) {

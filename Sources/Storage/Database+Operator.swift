@@ -13,6 +13,15 @@ package struct Backlog: Sendable {
     package let alarms: Int64
 }
 
+/// How large a table is, partitions and indexes included.
+package struct TableSize: Sendable {
+    package let name: String
+    package let bytes: Int64
+    /// As the last statistics say.
+    package let liveRows: Int64
+    package let deadRows: Int64
+}
+
 /// What operators do.
 extension Database {
     /// Creates an account with cash and shares: deposits from the house, in one transaction.
@@ -115,6 +124,14 @@ extension Database {
             parkedReports: rows.int64(0, 4),
             alarms: rows.int64(0, 5)
         )
+    }
+
+    /// Every table, the largest first.
+    package func tableSizes() throws(PostgresError) -> [TableSize] {
+        let rows = try run(SQL.readTableSizes)
+        return (0..<rows.count).map {
+            TableSize(name: rows.text($0, 0), bytes: rows.int64($0, 1), liveRows: rows.int64($0, 2), deadRows: rows.int64($0, 3))
+        }
     }
 }
 

@@ -57,6 +57,7 @@ package enum SQL {
     static let readSent = Statement("read_sent")
     static let readShardsToSweep = Statement("read_shards_to_sweep")
     static let readSilentOrders = Statement("read_silent_orders")
+    static let readTableSizes = Statement("read_table_sizes")
     static let readUnknownOrders = Statement("read_unknown_orders")
     static let readVenueUp = Statement("read_venue_up")
     static let readWholeTables = Statement("read_whole_tables")
@@ -90,9 +91,9 @@ package enum SQL {
         readAccounts, readAllBalances, readBacklog, readBalances, readCredentialStates, readCredentials,
         readEventBounds, readEvents, readExecutions, readHalts, readInbox, readKey, readKeys, readLogEnds,
         readOrdersAtVenue, readOrdersByID, readOutbox, readOverdueOrders, readSent, readShardsToSweep,
-        readSilentOrders, readUnknownOrders, readVenueUp, readWholeTables, releaseLease, resetSession,
-        setLoggedOn, takeLease, updateOrders, verifyAlarms, verifyBalances, verifyCounters, verifyEntries,
-        verifyEvents, verifyFills, verifyHolds, verifyJournals, verifyKeys, verifyLog, verifyOrderEntries,
-        verifyOrderHolds, verifySigns, verifyVenueOrders,
+        readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp, readWholeTables, releaseLease,
+        resetSession, setLoggedOn, takeLease, updateOrders, verifyAlarms, verifyBalances, verifyCounters,
+        verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals, verifyKeys, verifyLog,
+        verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,
     ]
 }

@@ -33,19 +33,22 @@ package final class Town: Sendable {
     /// - Parameters:
     ///   - url: where the routers find the database: its own address, or a proxy's.
     ///   - given: else a new one of the server that all tests share.
+    ///   - receipts: the file in which the venue notes when orders come; nil: none.
     package init(
         accounts: Int,
         cash: Int64 = 1_000_000,
         shares: Int64 = 1_000,
         through url: String? = nil,
         frozen: Bool = true,
-        database given: TestDatabase? = nil
+        database given: TestDatabase? = nil,
+        receipts: String? = nil
     ) async throws {
         let database = try given ?? TestDatabase()
         self.database = database
         self.url = url ?? database.url
         var configuration = SimulatedVenue.Configuration()
         configuration.frozen = frozen
+        configuration.receiptsFile = receipts
         // Two routers side by side have a market-data session each.
         configuration.marketDataParties = ["QUOTES", "QUOTES2"]
         configuration.exchange.lateness = 300

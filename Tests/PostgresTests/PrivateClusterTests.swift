@@ -31,6 +31,14 @@ import Testing
         return try #require(text.split(separator: "\n").first.flatMap { Int32($0) })
     }
 
+    @Test func `takes further settings, which win over its own`() throws {
+        let cluster = try PrivateCluster(at: folder, settings: ["shared_buffers = 48MB", "work_mem = 5MB"])
+        try cluster.start()
+        let connection = try PostgresConnection(TestServer.options(url: cluster.url(database: "postgres")))
+        let rows = try connection.query("SELECT current_setting('shared_buffers'), current_setting('work_mem'), current_setting('fsync')")
+        #expect((0..<3).map { rows.text(0, $0) } == ["48MB", "5MB", "on"])
+    }
+
     @Test func `lives through stop, kill and a second start`() throws {
         #expect(cluster.directory == folder)
         #expect(!cluster.isRunning)

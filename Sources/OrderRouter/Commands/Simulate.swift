@@ -15,6 +15,7 @@ extension Command {
             Flag("market-data-comp-id", "id", .repeated, "Who may log on for market data; QUOTES without it."),
             Flag("any-comp-id", .mark, "Anybody may log on."),
             Flag("state", "folder", .optional, "Where orders and sessions outlive the process; in memory without it."),
+            Flag("receipts", "file", .optional, "Notes there when each new order came: ClOrdID and microseconds since the epoch, a line each."),
             Flag("seed", "n", .optional, "Seed of the prices; 1 without it."),
             Flag("ticks", "n", .optional, "Moves of each price in a second, 1 to 1000; 4 without it."),
             Flag("frozen", .mark, "Prices stay where they are."),
@@ -58,6 +59,7 @@ extension Command {
         }
         configuration.acceptsAnyParty = arguments.has("any-comp-id")
         configuration.stateDirectory = arguments.value("state")
+        configuration.receiptsFile = arguments.value("receipts")
         configuration.seed = try arguments.parsed("seed", "a whole number", ValueKind<UInt64>.number(0...UInt64.max).parse) ?? configuration.seed
         configuration.ticksPerSecond =
             try arguments.parsed("ticks", "a whole number from 1 to 1000", ValueKind<Int>.number(1...1_000).parse) ?? configuration.ticksPerSecond
