@@ -65,7 +65,6 @@ extension ShardChanges {
         let changed = changedOrders.values.filter { !fresh.contains($0.id) }
         if changed.isEmpty { return }
         var values = Parameters()
-        values.append(changed.map(\.account.text))
         values.append(changed.map(\.id.text))
         values.append(changed.map(\.status.rawValue))
         values.append(changed.map(\.held.units))
@@ -167,6 +166,7 @@ extension ShardChanges {
         values.append(at)
         values.append(parked.map(\.inboxID))
         values.append(parked.map(\.why))
+        values.append(lock.shard)
         pipeline.add(SQL.parkReports, values)
     }
 

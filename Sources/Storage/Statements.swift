@@ -6,10 +6,12 @@ package enum SQL {
     static let advanceEvents = Statement("advance_events")
     static let advanceSession = Statement("advance_session")
     static let advanceShard = Statement("advance_shard")
+    static let advanceWatch = Statement("advance_watch")
     static let beginVerify = Statement("begin_verify")
     static let changeBalances = Statement("change_balances")
     static let changeCredential = Statement("change_credential")
     static let clearChallenge = Statement("clear_challenge")
+    static let countOrderBlocks = Statement("count_order_blocks")
     static let deleteHalt = Statement("delete_halt")
     static let deleteOldEvents = Statement("delete_old_events")
     static let deleteOldInbox = Statement("delete_old_inbox")
@@ -56,7 +58,6 @@ package enum SQL {
     static let readSent = Statement("read_sent")
     static let readShardsToSend = Statement("read_shards_to_send")
     static let readShardsToSettle = Statement("read_shards_to_settle")
-    static let readShardsToSweep = Statement("read_shards_to_sweep")
     static let readSilentOrders = Statement("read_silent_orders")
     static let readUnknownOrders = Statement("read_unknown_orders")
     static let readVenueUp = Statement("read_venue_up")
@@ -83,17 +84,16 @@ package enum SQL {
 
     /// All of them but BEGIN, COMMIT and ROLLBACK, which a connection prepares by itself.
     package static let all: [Statement] = [
-        accountOfCredential, advanceEvents, advanceSession, advanceShard, beginVerify, changeBalances,
-        changeCredential, clearChallenge, deleteHalt, deleteOldEvents, deleteOldInbox, deleteOldSent, insertAccount,
-        insertCredential, insertCredentialAudit, insertEntries, insertExecutions, insertHalt, insertInbox,
+        accountOfCredential, advanceEvents, advanceSession, advanceShard, advanceWatch, beginVerify, changeBalances,
+        changeCredential, clearChallenge, countOrderBlocks, deleteHalt, deleteOldEvents, deleteOldInbox, deleteOldSent,
+        insertAccount, insertCredential, insertCredentialAudit, insertEntries, insertExecutions, insertHalt, insertInbox,
         insertKeys, insertLog, insertOperatorAudit, insertOrders, insertSent, listOrders, lockAllShards, lockSession,
-        lockShard, noteAsked, openBalances, orderByID, parkReports, raiseAlarms, readAccounts, readAllBalances,
-        readBacklog, readBalances, readCredentialStates, readCredentials, readEventBounds, readEvents,
-        readExecutions, readHalts, readInbox, readKey, readKeys, readLogEnds, readOrdersAtVenue, readOrdersByID,
-        readOutbox, readOverdueOrders, readSent, readShardsToSend, readShardsToSettle, readShardsToSweep,
-        readSilentOrders, readUnknownOrders, readVenueUp, readWholeTables, releaseLease, resetSession, setLoggedOn,
-        takeLease, updateOrders, verifyAlarms, verifyBalances, verifyCounters, verifyEntries, verifyEvents,
-        verifyFills, verifyHolds, verifyJournals, verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds,
-        verifySigns, verifyVenueOrders,
+        lockShard, noteAsked, openBalances, orderByID, parkReports, raiseAlarms, readAccounts, readAllBalances, readBacklog,
+        readBalances, readCredentialStates, readCredentials, readEventBounds, readEvents, readExecutions, readHalts,
+        readInbox, readKey, readKeys, readLogEnds, readOrdersAtVenue, readOrdersByID, readOutbox, readOverdueOrders,
+        readSent, readShardsToSend, readShardsToSettle, readSilentOrders, readUnknownOrders, readVenueUp, readWholeTables,
+        releaseLease, resetSession, setLoggedOn, takeLease, updateOrders, verifyAlarms, verifyBalances, verifyCounters,
+        verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals, verifyKeys, verifyLog, verifyOrderEntries,
+        verifyOrderHolds, verifySigns, verifyVenueOrders,
     ]
 }

@@ -14,4 +14,6 @@ FROM unnest($5::bigint[], $6::smallint[], $7::text[], $8::text[], $9::text[], $1
     WITH ORDINALITY AS u (number, kind, order_id, cancel_id, exec_id, trade_date, exec_type, order_status, last_quantity, last_price, cumulative_quantity,
         order_quantity, reject_reason, symbol, side, text, refused, message, place)
 LEFT JOIN orders o ON o.order_id = u.order_id
-LEFT JOIN fix_sent s ON s.session_id = $1 AND s.generation = $2 AND s.number = u.refused
+LEFT JOIN LATERAL (
+    SELECT shard, msg_type, order_id FROM fix_sent WHERE session_id = $1 AND generation = $2 AND number = u.refused OFFSET 0
+) s ON true
