@@ -46,7 +46,7 @@ struct Settlement {
 
     /// Keeps a report that cannot be booked. Never dropped, always alarmed.
     private mutating func park(_ item: InboxReport, why: String) {
-        changes.park(inboxID: item.inboxID, why: why)
+        changes.park(inboxID: item.inboxID, of: item.shard, why: why)
         raise(Alarm(.parked, why), order: item.report.orderID.flatMap(OrderID.init).flatMap { orders[$0] }, id: item.report.orderID)
     }
 

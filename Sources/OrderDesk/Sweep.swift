@@ -27,6 +27,12 @@ package final class Sweep {
     static let deletePortion = 2_000
     /// Portions in a row before orders are looked at again.
     static let deletePortions = 20
+    /// Overdue orders at one look; the next look finds the rest.
+    static let overdueLimit = 2_048
+    /// Messages of a session watched for silence at one look, and how often in a row: a fast sender numbers some 3,000 between two looks, and a router
+    /// that comes back after an hour is soon past what lies there.
+    static let watchPortion = 2_000
+    static let watchPortions = 20
 
     private let database: Database
     private let times: Times
@@ -59,29 +65,36 @@ package final class Sweep {
         database.drop()
     }
 
-    /// One look at all shards.
+    /// One look at all shards and sessions. What is found is read again under its shard's lock: what was numbered or answered meanwhile is left alone.
     package func sweep() throws(PostgresError) {
         let now = now()
-        for shard in try database.shardsToSweep(now: now, silentSince: now - times.silence) {
-            let overdue = try database.overdueOrders(shard: shard, now: now, limit: Self.portion)
-            let silent = try database.silentOrders(shard: shard, routedBefore: now - times.silence, limit: Self.portion)
-            try change(shard, overdue: Set(overdue), silent: Set(silent), now: now)
+        try change(try database.overdueOrders(now: now, limit: Self.overdueLimit), at: now) { $0.isOverdue(at: now) ? .notRouted : nil }
+        // Whoever sends, any router watches: several at once find the same and one of them changes it.
+        for _ in 0..<Self.watchPortions {
+            let silent = try database.silentOrders(sentBefore: now - times.silence, limit: Self.watchPortion)
+            if silent.lastWatched.isEmpty { return }
+            try change(silent.orders, at: now) { $0.status == .routed ? .doubted(reason: "venue_silent") : nil }
+            // Only now: after a crash in between they are looked at once more.
+            try database.advanceWatch(silent.lastWatched)
         }
     }
 
-    private func change(_ shard: Int16, overdue: Set<OrderID>, silent: Set<OrderID>, now: Int64) throws(PostgresError) {
+    private func change(_ found: [Int16: [OrderID]], at now: Int64, _ event: (OrderState) -> OrderEvent?) throws(PostgresError) {
+        for (shard, orders) in found.sorted(by: { $0.key < $1.key }) {
+            for first in stride(from: 0, to: orders.count, by: Self.portion) {
+                try change(shard, Array(orders[first..<min(first + Self.portion, orders.count)]), at: now, event)
+            }
+        }
+    }
+
+    private func change(_ shard: Int16, _ orders: [OrderID], at now: Int64, _ event: (OrderState) -> OrderEvent?) throws(PostgresError) {
         do {
-            let reads = try database.beginOrders(shards: [shard], orders: Array(overdue.union(silent)))
+            let reads = try database.beginOrders(shards: [shard], orders: orders)
             var changes = reads.changes(at: now)
-            // Read again under the lock: what was numbered or acknowledged meanwhile is left alone.
             for var order in reads.orders.values {
-                let event: OrderEvent
-                switch order.status {
-                case .accepted where order.routeBy < now: event = .cancelled(reason: "not_routed")
-                case .routed where silent.contains(order.id): event = .doubted(reason: "venue_silent")
-                default: continue
+                guard let event = event(order), case .changed(let type, _) = order.apply(event, balances: &changes.balances, at: now) else {
+                    continue
                 }
-                guard case .changed(let type, _) = order.apply(event, balances: &changes.balances, at: now) else { continue }
                 changes.update(order)
                 changes.tell(type, of: order)
             }

@@ -61,6 +61,25 @@ extension VenueReport {
     }
 }
 
+/// What a look at messages of ours found that were sent long enough ago to be answered.
+package struct SilentOrders: Sendable {
+    /// A message's place in its session: numbers begin again with each generation.
+    package struct Message: Sendable, Hashable {
+        package let generation: Int64
+        package let number: Int64
+
+        package init(generation: Int64, number: Int64) {
+            self.generation = generation
+            self.number = number
+        }
+    }
+
+    /// Orders that the venue has said nothing of, by shard.
+    package fileprivate(set) var orders: [Int16: [OrderID]] = [:]
+    /// The last message looked at, by session; empty when there was none to look at.
+    package fileprivate(set) var lastWatched: [String: Message] = [:]
+}
+
 /// What settle reads under its shards' locks, in one round trip.
 package struct SettleReads: Sendable {
     package let orders: OrderReads
@@ -128,30 +147,42 @@ extension Database {
 
     // MARK: Sweeps
 
-    /// Shards with orders past their route deadline, or routed and unanswered since before `silentSince`.
-    package func shardsToSweep(now: Int64, silentSince: Int64) throws(PostgresError) -> [Int16] {
-        try run(SQL.readShardsToSweep) {
-            $0.append(now)
-            $0.append(silentSince)
-        }.shards
-    }
-
-    /// Orders of a shard that were not numbered for the venue by their deadline.
-    package func overdueOrders(shard: Int16, now: Int64, limit: Int) throws(PostgresError) -> [OrderID] {
-        try run(SQL.readOverdueOrders) {
-            $0.append(shard)
+    /// Orders that were not numbered for the venue by their deadline, by shard.
+    package func overdueOrders(now: Int64, limit: Int) throws(PostgresError) -> [Int16: [OrderID]] {
+        let rows = try run(SQL.readOverdueOrders) {
             $0.append(now)
             $0.append(Int64(limit))
-        }.orderIDs
+        }
+        var found: [Int16: [OrderID]] = [:]
+        for row in 0..<rows.count { found[rows.int16(row, 0), default: []].append(rows.orderID(row, 1)) }
+        return found
     }
 
-    /// Orders of a shard that were routed before `before` and never acknowledged.
-    package func silentOrders(shard: Int16, routedBefore before: Int64, limit: Int) throws(PostgresError) -> [OrderID] {
-        try run(SQL.readSilentOrders) {
-            $0.append(shard)
+    /// Looks at the next messages of each session, in the order of their numbers, that were sent before `before`: whose order is still ROUTED?
+    ///
+    /// - Parameter limit: messages of a session at most.
+    package func silentOrders(sentBefore before: Int64, limit: Int) throws(PostgresError) -> SilentOrders {
+        let rows = try run(SQL.readSilentOrders) {
             $0.append(before)
             $0.append(Int64(limit))
-        }.orderIDs
+        }
+        var found = SilentOrders()
+        for row in 0..<rows.count {
+            found.lastWatched[rows.text(row, 0)] = .init(generation: rows.int64(row, 1), number: rows.int64(row, 2))
+            if let id = rows.optionalText(row, 4).flatMap(OrderID.init) { found.orders[rows.int16(row, 3), default: []].append(id) }
+        }
+        return found
+    }
+
+    /// The messages of these sessions up to there have been looked at: once what was silent is committed as UNKNOWN.
+    package func advanceWatch(_ watched: [String: SilentOrders.Message]) throws(PostgresError) {
+        for (session, message) in watched {
+            _ = try run(SQL.advanceWatch) {
+                $0.append(session)
+                $0.append(message.generation)
+                $0.append(message.number)
+            }
+        }
     }
 
     /// Deletes what is past its keeping, in a bounded portion. Returns how many rows went.

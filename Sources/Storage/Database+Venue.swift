@@ -223,7 +223,7 @@ extension Database {
             return nil
         }
         let (orders, halts) = (rows[2].orders, rows[1].halts)
-        let ending = orders.values.filter { $0.routeBy < now || $0.isHalted(by: halts) }
+        let ending = orders.values.filter { $0.isOverdue(at: now) || $0.isHalted(by: halts) }
         return SendReads(
             orders: OrderReads(locks: locks, orders: orders, accounts: rows[3].accounts, balances: try balances(touchedBy: ending)),
             rows: left,
@@ -302,12 +302,32 @@ extension Database {
         return try run(SQL.readOrdersByID) { $0.append(ids.map(\.text)) }.orders
     }
 
-    /// Open orders of a shard that were numbered for the venue and are not UNKNOWN yet.
-    package func ordersAtVenue(shard: Int16, limit: Int) throws(PostgresError) -> [OrderID] {
-        try run(SQL.readOrdersAtVenue) {
-            $0.append(shard)
-            $0.append(Int64(limit))
-        }.orderIDs
+    /// Open orders that were numbered for the venue and are not UNKNOWN yet, by shard, as of one moment. Reads all orders, a portion at a time.
+    ///
+    /// - Parameters:
+    ///   - blocks: of 8 kB, read at once.
+    ///   - pause: called after each portion, in a transaction of this connection: not to be used in there.
+    package func ordersAtVenue(blocks: Int64, _ pause: () throws -> Void) throws -> [Int16: [OrderID]] {
+        let connection = try connection()
+        do {
+            // One moment: an order that moves to another block meanwhile is not missed.
+            try connection.run(SQL.beginVerify)
+            let all = try connection.run(SQL.countOrderBlocks).int64(0, 0)
+            var found: [Int16: [OrderID]] = [:]
+            for first in stride(from: 0, to: all, by: Int(blocks)) {
+                let rows = try run(SQL.readOrdersAtVenue) {
+                    $0.append(first)
+                    $0.append(first + blocks)
+                }
+                for row in 0..<rows.count { found[rows.int16(row, 0), default: []].append(rows.orderID(row, 1)) }
+                try pause()
+            }
+            try connection.commit()
+            return found
+        } catch {
+            rollback()
+            throw error
+        }
     }
 
     /// Begins the session's numbers again: the generation that nobody has spoken in yet, whose first Logon asks the venue to do the same. The epoch moves

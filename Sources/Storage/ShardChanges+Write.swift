@@ -76,7 +76,6 @@ extension ShardChanges {
         let changed = changedOrders.values.filter { !fresh.contains($0.id) }
         if changed.isEmpty { return }
         var values = Parameters()
-        values.append(changed.map(\.account.text))
         values.append(changed.map(\.id.text))
         values.append(changed.map(\.status.rawValue))
         values.append(changed.map(\.held.units))
@@ -179,6 +178,7 @@ extension ShardChanges {
         if parked.isEmpty { return }
         var values = Parameters()
         values.append(at)
+        values.append(parked.map(\.shard))
         values.append(parked.map(\.inboxID))
         values.append(parked.map(\.why))
         pipeline.add(SQL.parkReports, values)

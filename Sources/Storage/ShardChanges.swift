@@ -74,7 +74,7 @@ package struct ShardChanges: Sendable {
     package private(set) var newOrders: [NewOrder] = []
     package private(set) var changedOrders: [OrderID: OrderState] = [:]
     package private(set) var executions: [Execution] = []
-    package private(set) var parked: [(inboxID: Int64, why: String)] = []
+    package private(set) var parked: [(shard: Int16, inboxID: Int64, why: String)] = []
     private(set) var alarms: [RaisedAlarm] = []
     private(set) var events: [Event] = []
     private(set) var eventBase: [AccountID: Int64]
@@ -117,7 +117,7 @@ package struct ShardChanges: Sendable {
 
     package mutating func book(_ execution: Execution) { executions.append(execution) }
 
-    package mutating func park(inboxID: Int64, why: String) { parked.append((inboxID, why)) }
+    package mutating func park(inboxID: Int64, of shard: Int16, why: String) { parked.append((shard, inboxID, why)) }
 
     package mutating func raise(_ alarm: Alarm, account: AccountID?, orderID: String?) {
         alarms.append(RaisedAlarm(alarm: alarm, account: account, orderID: orderID))

@@ -6,11 +6,13 @@ package enum SQL {
     static let advanceEvents = Statement("advance_events")
     static let advanceSession = Statement("advance_session")
     static let advanceShards = Statement("advance_shards")
+    static let advanceWatch = Statement("advance_watch")
     static let beginVerify = Statement("begin_verify")
     static let changeBalances = Statement("change_balances")
     static let changeCredential = Statement("change_credential")
     static let clearChallenge = Statement("clear_challenge")
     static let commitUnflushed = Statement("commit_unflushed")
+    static let countOrderBlocks = Statement("count_order_blocks")
     static let deleteHalt = Statement("delete_halt")
     static let deleteOldEvents = Statement("delete_old_events")
     static let deleteOldInbox = Statement("delete_old_inbox")
@@ -55,7 +57,6 @@ package enum SQL {
     static let readOutbox = Statement("read_outbox")
     static let readOverdueOrders = Statement("read_overdue_orders")
     static let readSent = Statement("read_sent")
-    static let readShardsToSweep = Statement("read_shards_to_sweep")
     static let readSilentOrders = Statement("read_silent_orders")
     static let readTableSizes = Statement("read_table_sizes")
     static let readUnknownOrders = Statement("read_unknown_orders")
@@ -83,15 +84,15 @@ package enum SQL {
 
     /// All of them but BEGIN, COMMIT and ROLLBACK, which a connection prepares by itself.
     package static let all: [Statement] = [
-        accountOfCredential, advanceEvents, advanceSession, advanceShards, beginVerify, changeBalances,
-        changeCredential, clearChallenge, commitUnflushed, deleteHalt, deleteOldEvents, deleteOldInbox,
-        deleteOldSent, insertAccount, insertCredential, insertCredentialAudit, insertEntries, insertExecutions,
-        insertHalt, insertInbox, insertKeys, insertLog, insertOperatorAudit, insertOrders, insertSent, listOrders,
-        lockAllShards, lockSession, lockShards, noteAsked, openBalances, orderByID, parkReports, raiseAlarms,
-        readAccounts, readAllBalances, readBacklog, readBalances, readCredentialStates, readCredentials,
-        readEventBounds, readEvents, readExecutions, readHalts, readInbox, readKey, readKeys, readLogEnds,
-        readOrdersAtVenue, readOrdersByID, readOutbox, readOverdueOrders, readSent, readShardsToSweep,
-        readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp, readWholeTables, releaseLease,
+        accountOfCredential, advanceEvents, advanceSession, advanceShards, advanceWatch, beginVerify,
+        changeBalances, changeCredential, clearChallenge, commitUnflushed, countOrderBlocks, deleteHalt,
+        deleteOldEvents, deleteOldInbox, deleteOldSent, insertAccount, insertCredential, insertCredentialAudit,
+        insertEntries, insertExecutions, insertHalt, insertInbox, insertKeys, insertLog, insertOperatorAudit,
+        insertOrders, insertSent, listOrders, lockAllShards, lockSession, lockShards, noteAsked, openBalances,
+        orderByID, parkReports, raiseAlarms, readAccounts, readAllBalances, readBacklog, readBalances,
+        readCredentialStates, readCredentials, readEventBounds, readEvents, readExecutions, readHalts, readInbox,
+        readKey, readKeys, readLogEnds, readOrdersAtVenue, readOrdersByID, readOutbox, readOverdueOrders,
+        readSent, readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp, readWholeTables, releaseLease,
         resetSession, setLoggedOn, takeLease, updateOrders, verifyAlarms, verifyBalances, verifyCounters,
         verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals, verifyKeys, verifyLog,
         verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,

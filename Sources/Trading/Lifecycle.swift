@@ -12,6 +12,9 @@ package enum OrderEvent: Hashable, Sendable {
     case rejected(reason: String?)
     /// The venue is silent, or says something that cannot be booked.
     case doubted(reason: String)
+
+    /// The venue never had it: cancelled by our own commit past its route deadline, or because the venue says that it never heard of it.
+    package static let notRouted = OrderEvent.cancelled(reason: "not_routed")
 }
 
 /// What an event does to an order's status.

@@ -56,6 +56,9 @@ package struct OrderState: Sendable, Hashable {
         self.updatedAt = updatedAt
     }
 
+    /// Not numbered for the venue by its deadline: whoever comes to it first, sender or sweep, cancels it (`notRouted`).
+    package func isOverdue(at now: Int64) -> Bool { status == .accepted && routeBy < now }
+
     /// The asset that its hold is in.
     package var heldAsset: Asset { terms.side == .buy ? .cash : .shares(terms.symbol) }
 

@@ -114,7 +114,7 @@ extension VenueReport {
         // OrdRejReason 5, unknown order: the venue never heard of it, so it never will: the request came after the order on the same session.
         if orderStatus == "8", rejectReason == 5 {
             return order.filledQuantity == 0
-                ? .event(.cancelled(reason: "not_routed")) : .unbookable("the venue does not know an order that it filled")
+                ? .event(.notRouted) : .unbookable("the venue does not know an order that it filled")
         }
         if let cumulativeQuantity, cumulativeQuantity != order.filledQuantity {
             return .unbookable("the venue says CumQty (14) \(cumulativeQuantity), booked are \(order.filledQuantity)")

@@ -45,11 +45,8 @@ extension VenueSession {
             for row in reads.rows {
                 changes.sent(through: row.position, of: row.shard)
                 guard row.type.asksTheVenue, var order = orders[row.orderID] else { continue }
-                if row.type == .accepted, reads.isHalted(order) {
-                    // Halted before it had a number: it never gets one, and its hold is free.
-                    guard case .changed(let type, _) = order.apply(.cancelled(reason: "halted"), balances: &changes.balances, at: wall) else {
-                        continue
-                    }
+                if row.type == .accepted, let end = reads.end(of: order, at: wall) {
+                    guard case .changed(let type, _) = order.apply(end, balances: &changes.balances, at: wall) else { continue }
                     orders[order.id] = order
                     changes.update(order)
                     changes.tell(type, of: order)
@@ -124,12 +121,19 @@ extension VenueSession {
     }
 }
 
+extension SendReads {
+    /// Why an order that waits for its number never gets one, and its hold is free: halted before, or past its route deadline.
+    fileprivate func end(of order: OrderState, at now: Int64) -> OrderEvent? {
+        if isHalted(order) { return .cancelled(reason: "halted") }
+        return order.isOverdue(at: now) ? .notRouted : nil
+    }
+}
+
 extension OrderState {
-    /// What a log row asks of the venue, as the order stands now under its shard's lock; nil when that is past: cancelled by us, past its route
-    /// deadline (the sweep cancels it: the cursor never comes back to it), or no longer in doubt.
+    /// What a log row asks of the venue, as the order stands now under its shard's lock; nil when that is past: cancelled by us, or no longer in doubt.
     fileprivate func message(for type: OrderEventType, at now: Int64) -> FIXMessage? {
         switch type {
-        case .accepted: status == .accepted && routeBy >= now ? newOrderSingle(at: now) : nil
+        case .accepted: status == .accepted ? newOrderSingle(at: now) : nil
         case .cancelRequested: cancelPending ? orderCancelRequest(at: now) : nil
         case .unknown: status == .unknown ? orderStatusRequest() : nil
         default: nil

@@ -16,6 +16,7 @@ struct LeaseLost: Error, CustomStringConvertible {
 final class VenueSession: SessionStore {
     let settings: VenueSettings
     let database: Database
+    private let options: PostgresOptions
     let observer: VenueObserver
     private let clock: SessionClock
     /// Epoch and generation under which we may speak; nil before the lease is ours.
@@ -30,6 +31,7 @@ final class VenueSession: SessionStore {
     init(settings: VenueSettings, database: PostgresOptions, clock: SessionClock, observer: VenueObserver) {
         self.settings = settings
         self.database = Database(database)
+        options = database
         self.clock = clock
         self.observer = observer
     }
@@ -168,18 +170,26 @@ final class VenueSession: SessionStore {
     // MARK: Doubt
 
     /// After a reset of the numbers, or a skip by the venue, nobody resends what one side has missed: each order that the venue may have is asked about.
+    ///
+    /// They are found on a connection of their own, as of one moment; an order that is numbered later is not concerned. All of it can take longer than
+    /// the lease lasts, so the lease is renewed between.
     private func doubtAll(reason: String) throws {
-        for shard in 0..<AccountID.shardCount {
-            while true {
-                let open = try database.ordersAtVenue(shard: shard, limit: Self.doubtPortion)
-                try doubt(open, shard: shard, in: [.routed, .working, .partiallyFilled], reason: reason)
-                if open.count < Self.doubtPortion { break }
+        let reading = Database(options)
+        defer { reading.drop() }
+        let open = try reading.ordersAtVenue(blocks: Self.readPortion, renewIfDue)
+        for (shard, orders) in open.sorted(by: { $0.key < $1.key }) {
+            for first in stride(from: 0, to: orders.count, by: Self.doubtPortion) {
+                let portion = Array(orders[first..<min(first + Self.doubtPortion, orders.count)])
+                try doubt(portion, shard: shard, in: [.routed, .working, .partiallyFilled], reason: reason)
+                try renewIfDue()
             }
         }
     }
 
     /// Orders doubted per transaction: short enough that accepting need not wait.
     private static let doubtPortion = 256
+    /// Blocks of orders read at once: 128 MB, well within a second, so that the lease is renewed in time.
+    private static let readPortion: Int64 = 16_384
 
     /// Orders that are in one of these states under their shard's lock become UNKNOWN.
     private func doubt(_ orders: [OrderID], shard: Int16, in states: Set<OrderStatus>, reason: String) throws {

@@ -127,6 +127,27 @@ extension Faults {
             }
         }
 
+        @Test func `gets no order late from a router that comes to it first, and the order is cancelled by the same commit`() async throws {
+            var times = Circle.Times.impatient
+            times.sweep = .seconds(3_600)
+            try await Circle(times).run { circle in
+                let account = try await circle.account("acc_first", cash: 100_000)
+                try await circle.ready()
+                try await Self.withSessionTakenAway(from: circle) {
+                    let order = try await circle.accepted(account, Circle.terms(.buy, 1))
+                    let deadline = try await circle.order(order, of: account).routeBy
+                    try await circle.until("the deadline") { Circle.now() > deadline }
+                    return order
+                } then: { order in
+                    let events = try await circle.events(of: account, order, until: .cancelled)
+                    #expect(events.map(\.type) == [.accepted, .cancelled] && events.last?.order.reason == "not_routed")
+                    #expect(try await circle.balance(account).held == .zero)
+                    #expect(circle.venue.ordersSeen(order.text) == 0)
+                }
+                try await circle.verify()
+            }
+        }
+
         @Test func `gets nothing that a halt has covered before it was numbered`() async throws {
             try await Circle().run { circle in
                 let (one, other) = (try await circle.account("acc_halted", cash: 100_000), try await circle.account("acc_free", cash: 100_000))

@@ -34,7 +34,7 @@ struct DeskAlone: Sendable {
         let traders = try await Preparation(databaseURL: url, folder: folder + "/desk-alone", accounts: accounts).run()
         let options = PostgresOptions(url: url)
         try Self.raiseSession(options)
-        let queue = OrderQueue(capacity: 4_096, batchCap: 256)
+        let queue = OrderQueue(capacity: 4_096, batchCap: 256, lanes: Self.lanes)
         let watched = [try cluster.process]
         let counts = Counts()
         let (before, ownBefore, begun) = (try ProcessUse.now(watched), ProcessClock.used, MonotonicClock.now)

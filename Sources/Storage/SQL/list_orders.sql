@@ -1,8 +1,13 @@
--- An account's orders, newest first, from a cursor on.
--- $1 account id text, $2 status smallint or null, $3 symbol text or null, $4 cursor created_at bigint or null, $5 cursor order id text, $6 limit int, $7 offset int
+-- An account's orders, newest first, from a cursor on. The inner query reads the index in its order and no further than needed, with all of the last
+-- one's millisecond; the outer one puts each millisecond's orders in order.
+-- $1 account id text, $2 status smallint or null, $3 symbol text or null, $4 cursor created_at bigint or null, $5 cursor order id text, $6 limit, $7 offset bigint
 SELECT order_id, account_id, key, symbol, side, order_type, time_in_force, quantity, limit_price, stop_price, hold_price, created_at, route_by,
     status, held, filled_quantity, filled_value, cancels, cancel_pending, reason, updated_at
-FROM orders
-WHERE account_id = $1 AND ($2::smallint IS NULL OR status = $2) AND ($3::text IS NULL OR symbol = $3)
-    AND ($4::bigint IS NULL OR (created_at, order_id) < ($4, $5))
+FROM (
+    SELECT * FROM orders
+    WHERE account_id = $1 AND created_at <= COALESCE($4::bigint, 9223372036854775807)
+        AND ($4 IS NULL OR (created_at, order_id) < ($4, $5))
+        AND ($2::smallint IS NULL OR status = $2) AND ($3::text IS NULL OR symbol = $3)
+    ORDER BY created_at DESC FETCH FIRST ($6::bigint + $7::bigint) ROWS WITH TIES
+) newest
 ORDER BY created_at DESC, order_id DESC LIMIT $6 OFFSET $7

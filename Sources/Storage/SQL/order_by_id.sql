@@ -1,5 +1,5 @@
--- One order of an account.
+-- One order of an account. By its id first, whatever the planner knows of the tables (OFFSET 0): an account can have a million.
 -- $1 account id text, $2 order id text
 SELECT order_id, account_id, key, symbol, side, order_type, time_in_force, quantity, limit_price, stop_price, hold_price, created_at, route_by,
     status, held, filled_quantity, filled_value, cancels, cancel_pending, reason, updated_at
-FROM orders WHERE account_id = $1 AND order_id = $2
+FROM (SELECT * FROM orders WHERE order_id = $2 OFFSET 0) o WHERE account_id = $1

@@ -6,5 +6,5 @@ FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS wanted (account_id, aft
 CROSS JOIN LATERAL (
     SELECT * FROM log l WHERE l.account_id = wanted.account_id AND l.event_number > wanted.after ORDER BY l.event_number LIMIT $3
 ) e
-JOIN orders o ON o.account_id = e.account_id AND o.order_id = e.order_id
+JOIN orders o ON o.order_id = e.order_id
 ORDER BY wanted.place, e.event_number

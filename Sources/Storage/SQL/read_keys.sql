@@ -3,4 +3,4 @@
 SELECT k.account_id, k.key, k.outcome, k.fingerprint, k.order_id, k.http_status, k.answer, o.status, k.created_at
 FROM unnest($1::text[], $2::uuid[]) AS wanted (account_id, key)
 JOIN idempotency_keys k ON k.account_id = wanted.account_id AND k.key = wanted.key
-LEFT JOIN orders o ON o.account_id = k.account_id AND o.order_id = k.order_id
+LEFT JOIN orders o ON o.order_id = k.order_id
