@@ -15,11 +15,15 @@ package final class EventStreams: Sendable {
     /// How often to look when no signal comes: other routers' commits are found by looking.
     static let pollInterval: Duration = .milliseconds(20)
     static let idlePollInterval: Duration = .milliseconds(200)
+    /// Between two looks in any case: what busy shards commit meanwhile comes with one query, and nobody sees ten milliseconds.
+    static let leastInterval: Duration = .milliseconds(10)
 
     private struct Waiter {
         let account: AccountID
         let after: Int64
         let continuation: CheckedContinuation<[EventRecord], Never>
+        /// Has not been looked for yet: its events may lie in the log already.
+        var isNew = true
     }
 
     /// Where a reader stands in its account's events.
@@ -31,8 +35,6 @@ package final class EventStreams: Sendable {
     private struct State {
         var waiters: [Int: Waiter] = [:]
         var nextWaiter = 0
-        /// A stream joined or asked again: look even when the logs have not grown.
-        var hasNew = false
         var isStopped = false
     }
 
@@ -68,7 +70,6 @@ package final class EventStreams: Sendable {
                 let isOver = state.withLock { state in
                     if state.isStopped || Task.isCancelled || state.waiters.count >= Self.capacity { return true }
                     state.waiters[id] = Waiter(account: account, after: number, continuation: continuation)
-                    state.hasNew = true
                     return false
                 }
                 if isOver { continuation.resume(returning: []) } else { signal.raise() }
@@ -87,31 +88,36 @@ package final class EventStreams: Sendable {
             do {
                 if state.withLock({ !$0.waiters.isEmpty }) {
                     let now = try database.logEnds()
-                    let hasNew = state.withLock { state in
-                        defer { state.hasNew = false }
-                        return state.hasNew
-                    }
-                    if now != ends || hasNew { found = try deliver(database) }
+                    found = try deliver(database, grown: Set(now.keys.filter { ends[$0] != now[$0] }))
                     ends = now
                 }
             } catch {
                 trouble(error.description)
                 database.drop()
-                state.withLock { $0.hasNew = true }
+                // Whoever was looked for in vain is looked for again.
+                ends = [:]
             }
             let isIdle = state.withLock { $0.waiters.isEmpty }
-            if !found { await signal.wait(upTo: isIdle ? Self.idlePollInterval : Self.pollInterval) }
+            if found {
+                try? await Task.sleep(for: Self.leastInterval)
+            } else {
+                await signal.wait(upTo: isIdle ? Self.idlePollInterval : Self.pollInterval)
+            }
         }
         database.drop()
         stop()
     }
 
-    /// Brings waiting streams their events. True when there were any.
-    private func deliver(_ database: Database) throws(PostgresError) -> Bool {
-        // Readers of one account mostly stand at the same event: they share one answer.
-        let places = Dictionary(grouping: state.withLock { $0.waiters }) { Place(account: $0.value.account, after: $0.value.after) }.map {
-            ($0, $1.map(\.key))
+    /// Brings waiting streams their events: those whose account's shard has grown, and those that have just come. True when there were any.
+    private func deliver(_ database: Database, grown: Set<Int16>) throws(PostgresError) -> Bool {
+        let waiting = state.withLock { state in
+            let waiting = state.waiters.filter { $0.value.isNew || grown.contains($0.value.account.shard) }
+            for id in waiting.keys { state.waiters[id]?.isNew = false }
+            return waiting
         }
+        if waiting.isEmpty { return false }
+        // Readers of one account mostly stand at the same event: they share one answer.
+        let places = Dictionary(grouping: waiting) { Place(account: $0.value.account, after: $0.value.after) }.map { ($0, $1.map(\.key)) }
         let portions = try database.events(after: places.map { ($0.0.account, $0.0.after) }, limit: Int(Self.portion))
         var found = false
         for ((_, readers), events) in zip(places, portions) where !events.isEmpty {
