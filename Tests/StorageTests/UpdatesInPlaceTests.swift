@@ -191,9 +191,9 @@ extension Store {
         through rows: Int? = nil,
         at now: Int64 = 2_000
     ) throws {
-        let reads = try #require(try storage.beginSend(shard: account.shard, limit: rows ?? 1_000))
+        let reads = try #require(try storage.beginSend(try storage.outbox(limit: rows ?? 1_000), at: now))
         var changes = reads.orders.changes(at: now)
-        changes.sentLog = reads.rows.last?.position ?? 0
+        for row in reads.rows { changes.sent(through: row.position, of: row.shard) }
         var messages: [SentMessage] = []
         for number in numbers {
             var order = order(number)

@@ -4,7 +4,7 @@
 -- $1 now bigint, $2 limit bigint
 SELECT l.shard, o.order_id
 FROM shards s
-CROSS JOIN LATERAL (SELECT shard, order_id FROM log WHERE shard = s.shard AND position > s.sent_log AND type = 1 AND at < $1 - 1000 OFFSET 0) l
+CROSS JOIN LATERAL (SELECT shard, order_id FROM log WHERE shard = s.shard AND position > s.sent_log AND type = 1 AND at < $1::bigint - 1000 OFFSET 0) l
 CROSS JOIN LATERAL (SELECT order_id FROM orders WHERE order_id = l.order_id AND status = 1 AND route_by < $1 OFFSET 0) o
 UNION SELECT shard, order_id FROM orders WHERE in_doubt AND status = 1 AND route_by < $1
 LIMIT $2
