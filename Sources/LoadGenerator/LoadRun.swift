@@ -268,16 +268,17 @@ final class LoadRun {
         return flights.prefix(Self.unansweredShown).map(\.signed.key)
     }
 
-    /// Requests that were given up without an answer, and arrivals for which no connection was ever free.
-    var unanswered: Int {
-        var unsent = 0
-        if var arrivals, !isOutOfOrders {
-            var next = nextArrival
-            while next < times.endsAt {
-                unsent += 1
-                next = times.begun + arrivals.next()
-            }
+    /// Requests that were given up without an answer.
+    var unanswered: Int { inFlight + retries.count }
+
+    /// Arrivals for which no connection was free before patience ended: more was offered than the router takes.
+    var unsent: Int {
+        guard var arrivals, !isOutOfOrders else { return 0 }
+        var (count, next) = (0, nextArrival)
+        while next < times.endsAt {
+            count += 1
+            next = times.begun + arrivals.next()
         }
-        return inFlight + retries.count + unsent
+        return count
     }
 }

@@ -134,6 +134,16 @@ private final class FakeRouter: HTTPHandler {
         #expect(result.unansweredKeys.allSatisfy { IdempotencyKey($0) != nil })
     }
 
+    @Test func `tells what it could not send because everything was busy`() async throws {
+        let result = try await load(.alwaysBusy) {
+            $0.pace = .open(rate: 1_000, isPoisson: false)
+            ($0.duplicates, $0.connections, $0.duration, $0.patience) = (0, 1, 50_000_000, 50_000_000)
+        }
+        #expect(result.unanswered > 0)
+        // Fifty were to be sent in that time, less the one that falls on its end.
+        #expect(result.orders + result.unsent == 49 || result.orders + result.unsent == 50)
+    }
+
     @Test func `notices that an order was taken which must be refused`() async throws {
         #expect(try await load(.honest, refusals: 0.5) { $0.duplicates = 0 }.answers["unknown_symbol"] ?? 0 > 0)
         let result = try await load(.credulous, refusals: 0.5) { $0.duplicates = 0 }
