@@ -48,7 +48,7 @@ struct EventScanner {
         }
         var idStart = -1
         var idEnd = 0
-        while let end = Self.lineEnd(bytes, line, count) {
+        while let end = ByteSearch.newline(in: bytes, line, count) {
             if ByteSearch.hasPrefix(Self.fill, bytes, line, end) {
                 let from = line + Self.fill.count
                 if let found = ByteSearch.find(Self.orderID, in: bytes, from, end),
@@ -63,15 +63,6 @@ struct EventScanner {
         }
         if idStart >= 0 { lastID = Array(bytes[idStart..<idEnd]) }
         if line < count { rest = Array(bytes[line..<count]) }
-    }
-
-    private static func lineEnd(_ bytes: [UInt8], _ start: Int, _ end: Int) -> Int? {
-        var place = start
-        while place < end {
-            if bytes[place] == 0x0A { return place }
-            place += 1
-        }
-        return nil
     }
 
     private static let fill = Array(#"data: {"type":"fill","#.utf8)

@@ -48,6 +48,8 @@ struct LoadResult: Codable, Sendable {
     var unanswered = 0
     /// Of the first few.
     var unansweredKeys: [String] = []
+    /// Orders of an open loop that were never sent: no connection was free for them before patience ended.
+    var unsent = 0
     var retried = 0
     var connectionsLost = 0
     var timeouts = 0
@@ -56,7 +58,7 @@ struct LoadResult: Codable, Sendable {
     var starved = 0
     var examples: [String] = []
 
-    /// No answer contradicts another, and every request has one.
+    /// No answer contradicts another, and every request that was sent has one.
     var holds: Bool { contradictions == 0 && unanswered == 0 }
 }
 
@@ -83,6 +85,7 @@ extension LoadResult {
         contradictions = tally.contradictions
         unanswered = run.unanswered
         unansweredKeys = run.unansweredKeys
+        unsent = run.unsent
         retried = tally.retried
         connectionsLost = tally.connectionsLost
         timeouts = tally.timeouts
@@ -151,7 +154,7 @@ extension LoadResult {
         let batches = batchSizes.sorted { $0.key < $1.key }.map { "\($0.key) \(Figures.short($0.value))" }.joined(separator: ", ")
         if !batches.isEmpty { lines.append("  a batch holds  " + batches) }
         lines.append(
-            "  unexpected \(unexpected), contradictions \(contradictions), unanswered \(unanswered), retried \(retried), "
+            "  unexpected \(unexpected), contradictions \(contradictions), unanswered \(unanswered), unsent \(unsent), retried \(retried), "
                 + "connections lost \(connectionsLost), time-outs \(timeouts), streams lost \(streamsLost), waits for the signer \(starved)"
         )
         lines += examples.map { "  ! \($0)" } + unansweredKeys.map { "  ! no answer to \($0)" }

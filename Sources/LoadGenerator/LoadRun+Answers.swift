@@ -60,6 +60,5 @@ extension LoadRun {
                 tally.surprise("\(head.status) \(code) where \(record.expected == .accepted ? "201" : record.expected.code) was to come")
             }
         }
-        lastAnswerAt = now
     }
 }

@@ -147,7 +147,10 @@ final class LoadRun {
     }
 
     /// Every order is sent that can be.
-    private var isOutOfOrders: Bool { pool.isEmpty && orders.isOver }
+    private var isOutOfOrders: Bool { pool.isEmpty && orders.isOver || isStale }
+
+    /// What is signed next has grown too old while the router was busy.
+    private var isStale: Bool { pool.last.map { now - $0.signedAt > settings.oldestSigned } ?? false }
 
     private var isFollowing: Bool {
         settings.streams && !settings.isResting && fills < records.count { $0.answeredAt > 0 && $0.expected == .accepted }
@@ -194,6 +197,7 @@ final class LoadRun {
             return Flight(order: again.order, signed: again.signed, intendedAt: intendedAt, isDuplicate: true)
         }
         if pool.isEmpty { orders.take(into: &pool, limit: 64) }
+        if isStale { return nil }
         guard let signed = pool.popLast() else {
             tally.starved += 1
             return nil
@@ -268,16 +272,17 @@ final class LoadRun {
         return flights.prefix(Self.unansweredShown).map(\.signed.key)
     }
 
-    /// Requests that were given up without an answer, and arrivals for which no connection was ever free.
-    var unanswered: Int {
-        var unsent = 0
-        if var arrivals, !isOutOfOrders {
-            var next = nextArrival
-            while next < times.endsAt {
-                unsent += 1
-                next = times.begun + arrivals.next()
-            }
+    /// Requests that were given up without an answer.
+    var unanswered: Int { inFlight + retries.count }
+
+    /// Arrivals for which no connection was free before patience ended or their signatures were too old: more was offered than the router takes.
+    var unsent: Int {
+        guard var arrivals, isStale || !isOutOfOrders else { return 0 }
+        var (count, next) = (0, nextArrival)
+        while next < times.endsAt {
+            count += 1
+            next = times.begun + arrivals.next()
         }
-        return inFlight + retries.count + unsent
+        return count
     }
 }

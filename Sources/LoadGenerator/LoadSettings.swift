@@ -38,6 +38,8 @@ struct LoadSettings: Sendable {
     var timeout: Int64 = 10_000_000_000
     /// After the last order was sent: for answers, and then for receipts and fills. What has not come by then is listed.
     var patience: Int64 = 30_000_000_000
+    /// Older signed orders are not sent: a router refuses a client's clock that is 30 s off, and the order may wait there as well.
+    var oldestSigned: Int64 = 25_000_000_000
     /// Before a request that was not decided is sent again: a batch or two.
     var retryPause: Int64 = 50_000_000
     /// A progress line each second on the standard error.

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Reads answers of HTTP/1.1 (RFC 9112) as a router sends them: a status, headers of which three matter, and a body with a length.
 enum ResponseReader {
     struct Head: Equatable {
@@ -42,12 +44,7 @@ enum ResponseReader {
 
     /// Where the line after this one begins; nil where its end has not come.
     private static func nextLine(_ bytes: [UInt8], _ start: Int, _ end: Int) -> Int? {
-        var place = start
-        while place < end {
-            if bytes[place] == 0x0A { return place + 1 }
-            place += 1
-        }
-        return nil
+        ByteSearch.newline(in: bytes, start, end).map { $0 + 1 }
     }
 
     private static func take(_ bytes: [UInt8], _ start: Int, _ end: Int, _ head: inout Head) {
@@ -88,6 +85,15 @@ enum ByteSearch {
             place += 1
         }
         return nil
+    }
+
+    /// Where the line that begins at `start` ends. By memchr, which looks at many bytes at once: four events an order are 2.4 KB.
+    static func newline(in bytes: [UInt8], _ start: Int, _ end: Int) -> Int? {
+        guard start < end else { return nil }
+        return unsafe bytes.withUnsafeBytes { raw in
+            guard let base = raw.baseAddress, let found = unsafe memchr(base + start, 0x0A, end - start) else { return nil }
+            return unsafe UnsafeRawPointer(found) - base
+        }
     }
 
     static func matches(_ text: [UInt8], _ bytes: [UInt8], _ place: Int) -> Bool {

@@ -11,6 +11,8 @@ struct SignedOrder: Sendable {
     let digest: UInt64
     let trader: Int32
     let expected: OrderPlan.Expected
+    /// Monotonic nanoseconds.
+    let signedAt: Int64
     let bytes: [UInt8]
 
     /// The idempotency key, read back from the header.
@@ -176,7 +178,13 @@ enum OrderBytes {
         bytes += "\r\n".utf8
         bytes += body
         let digest = sha256(SignedForm.orderIdentityText(account: trader.account, key: key))
-        return SignedOrder(digest: OrderDigest.of(digest), trader: Int32(planned.trader), expected: planned.expected, bytes: bytes)
+        return SignedOrder(
+            digest: OrderDigest.of(digest),
+            trader: Int32(planned.trader),
+            expected: planned.expected,
+            signedAt: MonotonicClock.now,
+            bytes: bytes
+        )
     }
 
     /// RFC 9562 section 5.7: 48 bits of milliseconds since the epoch, then 74 random bits.

@@ -134,6 +134,25 @@ private final class FakeRouter: HTTPHandler {
         #expect(result.unansweredKeys.allSatisfy { IdempotencyKey($0) != nil })
     }
 
+    @Test func `tells what it could not send because everything was busy`() async throws {
+        let result = try await load(.alwaysBusy) {
+            $0.pace = .open(rate: 1_000, isPoisson: false)
+            ($0.duplicates, $0.connections, $0.duration, $0.patience) = (0, 1, 50_000_000, 50_000_000)
+        }
+        #expect(result.unanswered > 0)
+        // Fifty were to be sent in that time, less the one that falls on its end.
+        #expect(result.orders + result.unsent == 49 || result.orders + result.unsent == 50)
+    }
+
+    @Test func `does not send what was signed too long ago`() async throws {
+        let result = try await load(.honest) {
+            $0.pace = .open(rate: 1_000, isPoisson: false)
+            ($0.duplicates, $0.duration, $0.oldestSigned) = (0, 50_000_000, 0)
+        }
+        #expect(result.orders == 0 && result.holds)
+        #expect(result.unsent == 49 || result.unsent == 50)
+    }
+
     @Test func `notices that an order was taken which must be refused`() async throws {
         #expect(try await load(.honest, refusals: 0.5) { $0.duplicates = 0 }.answers["unknown_symbol"] ?? 0 > 0)
         let result = try await load(.credulous, refusals: 0.5) { $0.duplicates = 0 }

@@ -146,7 +146,8 @@ extension BenchReport {
         func times(_ latency: LoadResult.Latency) -> [String] {
             [latency.p50, latency.p99, latency.p999, latency.max].map { $0.map(Figures.short) ?? "" }
         }
-        let others = result.answers.filter { $0.key != "201" }.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        var others = result.answers.filter { $0.key != "201" }.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        if result.unsent > 0 { others.append("unsent \(result.unsent)") }
         let costs = ["router", "postgres", "venue", "load"].map { result.cpuPerOrder[$0].map(Figures.short) ?? "" }
         let memory = result.peakMemory["router"].map { String($0 >> 20) } ?? ""
         return [phase.name, String(Int(result.acceptedPerSecond)), String(Int(result.filledPerSecond))] + times(result.toAnswer)
