@@ -90,8 +90,8 @@ let package = Package(
         .testTarget(
             name: "JourneyTests",
             dependencies: [
-                "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "Identity", "JourneySupport", "MarketData", "OrderDesk", "OrderRouter",
-                "Postgres", "Quotes", "Storage", "TestSupport", "Trading", "Venue", "Wire",
+                "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "HTTPServer", "Identity", "JourneySupport", "MarketData", "OrderDesk",
+                "OrderRouter", "Postgres", "Quotes", "Storage", "TestSupport", "Trading", "Venue", "Wire",
             ]
         ),
         .testTarget(

@@ -1,5 +1,5 @@
-/// A whole request: nothing of it is still under way when a handler sees it.
-package struct HTTPRequest: Sendable {
+/// A whole request: nothing of it is still under way when a handler sees it. An object, because it goes through many hands and never changes.
+package final class HTTPRequest: Sendable {
     /// Unique within one `HTTPListener`.
     package let id: UInt64
     package let method: HTTPMethod

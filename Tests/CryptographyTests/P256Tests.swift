@@ -88,6 +88,19 @@ private func code(_ work: () throws -> some Any) -> CryptographyError.Code? {
         #expect(code { try P256PublicKey(x: key.y, y: key.x) } == .pointNotOnCurve)
     }
 
+    @Test func `judges each signature anew, whatever it judged before`() throws {
+        let key = try P256PrivateKey()
+        let (good, raw) = (try key.sign(message), try #require(ECDSASignature(der: try key.sign(message))).raw)
+        for round in 0..<50 {
+            var bad = good
+            bad[bad.count - 1] ^= UInt8(1 << (round % 8))
+            #expect(try !key.publicKey.verify(der: bad, message: message))
+            #expect(try key.publicKey.verify(der: good, message: message))
+            #expect(try !key.publicKey.verify(eitherForm: good, message: message + [0]))
+            #expect(try key.publicKey.verify(eitherForm: raw, message: message))
+        }
+    }
+
     @Test func `verifies on many threads at once`() async throws {
         let key = try P256PrivateKey()
         let publicKey = key.publicKey

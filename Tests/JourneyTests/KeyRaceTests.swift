@@ -102,7 +102,7 @@ extension Faults {
 
 extension Phone {
     /// The bytes of a request that places this order.
-    fileprivate func rawRequest(_ request: PlaceOrderRequest) -> [UInt8] {
+    func rawRequest(_ request: PlaceOrderRequest) -> [UInt8] {
         var head = "POST \(OrderPath.orders) HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(token)\r\n"
         head += "Content-Type: application/json\r\nContent-Length: \(request.body.count)\r\n"
         let headers: [(String, String?)] = [

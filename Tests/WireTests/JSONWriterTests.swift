@@ -1,6 +1,7 @@
 import Testing
 import Trading
-import Wire
+
+@testable import Wire
 
 @Suite struct `A JSON writer` {
     @Test func `puts commas where they belong`() {
@@ -92,6 +93,30 @@ import Wire
             #expect((try? JSONReader.read(again.bytes, limits: .answer)) == value, "seed \(seed)")
         } catch {
             #expect((0...bent.count).contains(error.position), "seed \(seed)")
+        }
+    }
+}
+
+@Suite struct `Text as bytes` {
+    @Test func `has numbers and money as their own texts have them`() {
+        let edges: [Int64] = [0, 1, -1, 9, 10, 99, 100, 9_999, 10_000, 10_001, -10_000, .max, .min, .max - 1, .min + 1]
+        for number in edges + (0..<2_000).map({ _ in Int64.random(in: .min ... .max) >> Int64.random(in: 0..<64) }) {
+            var json = JSONWriter()
+            json.integer(number)
+            #expect(json.bytes == Array(String(number).utf8))
+            json = JSONWriter()
+            json.number(Amount(units: number))
+            #expect(json.bytes == Array(Amount(units: number).description.utf8))
+            if number >= 0 { #expect(Amount(Amount(units: number).description) == Amount(units: number)) }
+        }
+    }
+
+    @Test func `is the same only byte by byte`() {
+        // Pieces that Swift's own equality mixes up: composed and not, in either order, the Kelvin sign.
+        let pieces = ["a", "K", "\u{212A}", "e\u{301}", "\u{E9}", "\u{323}\u{307}", "\u{307}\u{323}", "name_long_enough"]
+        for _ in 0..<3_000 {
+            let (first, second) = ((0..<2).map { _ in pieces.randomElement()! }.joined(), (0..<2).map { _ in pieces.randomElement()! }.joined())
+            #expect(first.hasSameBytes(as: second) == (Array(first.utf8) == Array(second.utf8)))
         }
     }
 }

@@ -159,10 +159,9 @@ import CHTTPParser
         state = .head
         lines = HeadLines()
         opening.append(0x20)
-        let start = opening
+        let fed = unsafe opening.withUnsafeBytes { unsafe feed($0) }
+        precondition(fed == opening.count, "The parser knows every method of HTTPMethod.")
         opening.removeAll(keepingCapacity: true)
-        let fed = unsafe start.withUnsafeBytes { unsafe feed($0) }
-        precondition(fed == start.count, "The parser knows every method of HTTPMethod.")
     }
 
     private static func method(_ bytes: [UInt8]) -> HTTPMethod? {
