@@ -98,6 +98,7 @@ extension Database {
                 $0.append(venue)
                 $0.append(executions.map(\.tradeDate))
                 $0.append(executions.map(\.execID))
+                $0.append(boundsOf: executions.map(\.tradeDate))
             }
             pipeline.readOrders(orders)
         }
@@ -206,7 +207,7 @@ extension Database {
 }
 
 extension Pipeline {
-    mutating func readOrders(_ orders: [OrderID]) { add(SQL.readOrdersByID) { $0.append(orders.map(\.text)) } }
+    mutating func readOrders(_ orders: [OrderID]) { add(SQL.readOrdersByID) { $0.append(bounded: orders.map(\.text)) } }
 }
 
 extension Rows {

@@ -171,6 +171,8 @@ extension Database {
         values.append(reports.map { $0.report.text?.storable })
         values.append(reports.map(\.refusedNumber))
         values.append(reports.map(\.message))
+        // Whatever else a report names is no order of ours.
+        values.append(boundsOf: reports.compactMap { $0.report.orderID.flatMap(OrderID.init)?.text })
         return values
     }
 
@@ -197,7 +199,7 @@ extension Database {
         }
         let wanted = Set(outbox.filter(\.type.asksTheVenue).map(\.orderID))
         return SendReads(
-            orders: try reads(ShardLock(shard: shard, rows[0]), [try run(SQL.readOrdersByID) { $0.append(wanted.map(\.text)) }]),
+            orders: try reads(ShardLock(shard: shard, rows[0]), [try run(SQL.readOrdersByID) { $0.append(bounded: wanted.map(\.text)) }]),
             rows: outbox,
             halts: rows[2].halts
         )
@@ -235,7 +237,7 @@ extension Database {
         do {
             try commit { pipeline in
                 pipeline.add(SQL.noteAsked) {
-                    $0.append(messages.map(\.orderID))
+                    $0.append(bounded: messages.map(\.orderID))
                     $0.append(now)
                 }
                 pipeline.insertSent(messages, session: session, generation: record.generation)
@@ -253,13 +255,13 @@ extension Database {
             $0.append(askedBefore)
             $0.append(Int64(limit))
         }.orderIDs
-        return try run(SQL.readOrdersByID) { $0.append(ids.map(\.text)) }.orders.values.sorted { $0.createdAt < $1.createdAt }
+        return try run(SQL.readOrdersByID) { $0.append(bounded: ids.map(\.text)) }.orders.values.sorted { $0.createdAt < $1.createdAt }
     }
 
     /// Orders as they stand, read without their shards' locks.
     package func orders(_ ids: [OrderID]) throws(PostgresError) -> [OrderID: OrderState] {
         if ids.isEmpty { return [:] }
-        return try run(SQL.readOrdersByID) { $0.append(ids.map(\.text)) }.orders
+        return try run(SQL.readOrdersByID) { $0.append(bounded: ids.map(\.text)) }.orders
     }
 
     /// Open orders that were numbered for the venue and are not UNKNOWN yet, by shard, as of one moment. Reads all orders, a portion at a time.

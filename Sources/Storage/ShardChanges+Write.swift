@@ -74,6 +74,7 @@ extension ShardChanges {
         values.append(changed.map(\.cancelPending))
         values.append(changed.map(\.reason))
         values.append(changed.map(\.updatedAt))
+        values.append(boundsOf: changed.map(\.id.text))
         pipeline.add(SQL.updateOrders, values)
     }
 

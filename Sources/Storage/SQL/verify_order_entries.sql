@@ -15,5 +15,5 @@ SELECT COALESCE(s.order_id, e.order_id) AS order_id, COALESCE(s.asset, e.asset) 
     CASE COALESCE(s.bucket, e.bucket) WHEN 2 THEN 'held' ELSE 'settlement' END AS bucket,
     COALESCE(e.amount, 0)::text AS by_the_order, COALESCE(s.amount, 0)::text AS by_its_entries
 FROM sums s FULL JOIN expected e ON e.order_id = s.order_id AND e.asset = s.asset AND e.bucket = s.bucket
-WHERE COALESCE(s.amount, 0) <> COALESCE(e.amount, 0)
+WHERE COALESCE(s.amount, 0) <> COALESCE(e.amount, 0) AND COALESCE(s.order_id, e.order_id) >= (SELECT orders_kept_from())
 ORDER BY 1, 2, 3 LIMIT $1
