@@ -47,8 +47,9 @@ BEGIN
 
     INSERT INTO idempotency_keys (account_id, key, created_at, outcome, fingerprint, order_id, http_status, answer)
     SELECT account_id, key, at, 1, sha256(order_id::bytea), order_id, 201,
-        convert_to(format('{"order_id":"%s","status":"ACCEPTED","symbol":"%s","side":"BUY","quantity":%s,"limit_price":%s,"reserved_funds_usd":%s,"created_at":%s}',
-            order_id, symbol, quantity, (price / 10000.0)::numeric(20, 2), (price * quantity / 10000.0)::numeric(20, 2), at), 'UTF8')
+        -- As PackedAnswer writes it.
+        '\x010002'::bytea || convert_to(format(E'%s\x03%s\x05%s\x07%s\x08%s}',
+            symbol, quantity, (price / 10000.0)::numeric(20, 2), (price * quantity / 10000.0)::numeric(20, 2), at), 'UTF8')
     FROM filling;
     INSERT INTO orders (order_id, account_id, key, symbol, side, order_type, time_in_force, quantity, limit_price, hold_price, held, filled_quantity,
         filled_value, route_by, client_timestamp, quote_reference, routed_at, credential_id, status, created_at, updated_at, shard)
@@ -61,7 +62,7 @@ BEGIN
     FROM filling;
     -- As a BUY writes them that is filled a cent below its limit: accept holds; the fill takes the hold, returns what is left of it, settles both assets.
     INSERT INTO ledger_entries (shard, at, journal, line, cause, order_id, account_id, asset, bucket, direction, amount)
-    SELECT f.shard, f.at + e.later, f.journal + e.next, e.line, e.cause, f.order_id, CASE e.bucket WHEN 4 THEN '~house-' || f.shard ELSE f.account_id END,
+    SELECT f.shard, f.at + e.later, f.journal + e.next, e.line, e.cause, CASE e.line WHEN 0 THEN f.order_id ELSE '' END, CASE e.bucket WHEN 4 THEN '~house-' || f.shard ELSE f.account_id END,
         CASE e.kind WHEN 'cash' THEN '$' ELSE f.symbol END, e.bucket, e.direction,
         CASE e.what WHEN 'hold' THEN f.quantity * f.price WHEN 'value' THEN f.quantity * (f.price - 100) WHEN 'left' THEN f.quantity * 100
             ELSE f.quantity * 10000 END

@@ -246,7 +246,7 @@ extension Rows {
                 fingerprint: optionalBytes(row, 3),
                 orderID: isNull(row, 4) ? nil : orderID(row, 4),
                 httpStatus: optionalInt16(row, 5).map(Int.init),
-                answer: optionalBytes(row, 6),
+                answer: optionalBytes(row, 6).map { PackedAnswer.unpack($0, orderID: optionalText(row, 4)) },
                 statusNow: isNull(row, 7) ? nil : status(row, 7),
                 createdAt: int64(row, 8)
             )

@@ -29,7 +29,7 @@ extension ShardChanges {
         values.append(newKeys.map(\.fingerprint))
         values.append(newKeys.map(\.orderID?.text))
         values.append(newKeys.map { key in key.httpStatus.map { Int16($0) } })
-        values.append(newKeys.map(\.answer))
+        values.append(newKeys.map { key in key.answer.map { PackedAnswer.pack($0, orderID: key.orderID?.text) } })
         pipeline.add(SQL.insertKeys, values)
     }
 
@@ -98,7 +98,9 @@ extension ShardChanges {
         var lines: [(journal: Int64, line: Int16, cause: Int16, orderID: String?, entry: Entry)] = []
         for (offset, journal) in balances.journals.enumerated() {
             for (line, entry) in journal.entries.enumerated() {
-                lines.append((lock.nextJournal + Int64(offset), Int16(line), journal.cause.rawValue, journal.orderID?.text, entry))
+                // A journal's first entry names its order, for all of them: the id would be a third of each.
+                let order = line == 0 ? journal.orderID?.text : journal.orderID.map { _ in "" }
+                lines.append((lock.nextJournal + Int64(offset), Int16(line), journal.cause.rawValue, order, entry))
             }
         }
         var values = Parameters()
