@@ -37,6 +37,7 @@ extension APIHandler {
             }
             api.metrics.set("order_router_parked_reports", to: Double(backlog.parkedReports))
             api.metrics.set("order_router_alarms", to: Double(backlog.alarms))
+            api.metrics.set("order_router_parts_ahead_days", to: Double(backlog.partDaysAhead))
             api.metrics.set("order_router_database_up", to: 1)
         } else {
             api.metrics.set("order_router_database_up", to: 0)

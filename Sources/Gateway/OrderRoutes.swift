@@ -140,11 +140,11 @@ extension APIHandler {
         case .refused:
             return HTTPResponse(json: KeyAnswer.refused(key: key, firstStatus: record.httpStatus ?? 0, firstBody: record.answer ?? []).body)
         case .accepted:
-            guard let orderID = record.orderID, let order = try await read({ try $0.order(orderID, of: record.id.account) }) else {
-                preconditionFailure("An accepted key has its order.")
-            }
+            guard let orderID = record.orderID else { preconditionFailure("An accepted key has its order's id.") }
             call.orderID = orderID
-            return HTTPResponse(json: KeyAnswer.accepted(key: key, firstBody: record.answer ?? [], order: OrderView(order)).body)
+            // Its part may have been detached: the key and its answer are kept for ever.
+            let order = try await read { try $0.order(orderID, of: record.id.account) }
+            return HTTPResponse(json: KeyAnswer.accepted(key: key, firstBody: record.answer ?? [], order: order.map { OrderView($0) }).body)
         }
     }
 

@@ -5,13 +5,16 @@ import Trading
 /// sweep: what time does to orders, each by a commit under its shard's lock.
 ///
 /// An order that was not numbered for the venue by its route deadline is cancelled by us (`not_routed`). An order that the venue has not answered in
-/// time becomes UNKNOWN: its hold stays, the venue is asked, and only evidence moves it on. Rows past their keeping are deleted in portions.
+/// time becomes UNKNOWN: its hold stays, the venue is asked, and only evidence moves it on. Rows past their keeping are deleted in portions,
+/// and the parts of the coming weeks are made.
 package final class Sweep {
     package struct Times: Sendable {
         /// Between two looks.
         package var interval: Duration = .milliseconds(500)
         /// Between two looks for rows past their keeping: they have lain there for days.
         package var deleteInterval: Duration = .seconds(10)
+        /// Between two looks whether parts are made ahead: there is something to make once a week, and weeks to try it in.
+        package var partsInterval: Duration = .seconds(600)
         /// How long a venue may stay silent about a routed order, ms.
         package var silence: Int64 = 10_000
         /// Event ids can be resumed this long, ms (design section 4.4: 7 days).
@@ -48,13 +51,17 @@ package final class Sweep {
 
     /// Runs on a thread of its own until cancelled.
     package func run() async throws {
-        var deleteDue = ContinuousClock.now
+        var (deleteDue, partsDue) = (ContinuousClock.now, ContinuousClock.now)
         while !Task.isCancelled {
             do {
                 try sweep()
                 if ContinuousClock.now >= deleteDue {
                     deleteDue = .now + times.deleteInterval
                     try delete()
+                }
+                if ContinuousClock.now >= partsDue {
+                    partsDue = .now + times.partsInterval
+                    _ = try database.makeParts(at: now())
                 }
             } catch {
                 observer.trouble("sweep", error.description)

@@ -9,8 +9,8 @@ import Postgres
 @main
 enum OrderRouterCommand {
     static let all: [Command] = [
-        .serve, .migrate, .demo, .simulate, .verifyLedger, .accountCreate, .accountShow, .credentialEnrol, .credentialList, .credentialInvalidate,
-        .tokenIssue, .sign, .halt, .resume, .halts, .resetSession,
+        .serve, .migrate, .demo, .simulate, .verifyLedger, .partitionsDetach, .partitions, .accountCreate, .accountShow, .credentialEnrol,
+        .credentialList, .credentialInvalidate, .tokenIssue, .sign, .halt, .resume, .halts, .resetSession,
     ]
 
     static func main() async {

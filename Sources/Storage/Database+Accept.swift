@@ -34,6 +34,9 @@ extension Database {
             pipeline.add(SQL.readKeys) {
                 $0.append(keys.map(\.account.text))
                 $0.append(keys.map(\.bits))
+                let times = keys.map(\.key.milliseconds)
+                $0.append(times.min().map { OrderID.bound(from: $0) })
+                $0.append(times.max().map { OrderID.bound(through: $0) })
             }
             pipeline.add(SQL.readCredentialStates) {
                 $0.append(credentials.map(\.account.text))
@@ -58,7 +61,7 @@ extension Database {
     private func ordersOf(_ locks: [ShardLock], named orders: [OrderID], keys: [KeyID: KeyRecord]) throws(PostgresError) -> OrderReads? {
         if orders.isEmpty { return nil }
         do {
-            return try reads(locks, [try run(SQL.readOrdersByID) { $0.append(orders.map(\.text)) }])
+            return try reads(locks, [try run(SQL.readOrdersByID) { $0.append(bounded: orders.map(\.text)) }])
         } catch {
             rollback()
             throw error

@@ -11,6 +11,8 @@ package struct Backlog: Sendable {
     package let oldestUnsettledAt: Int64?
     package let parkedReports: Int64
     package let alarms: Int64
+    /// Days until the newest rows would gather in the open part of a table (see `makeParts`).
+    package let partDaysAhead: Int64
 }
 
 /// How large a table is, partitions and indexes included.
@@ -122,7 +124,8 @@ extension Database {
             unsettledReports: rows.int64(0, 2),
             oldestUnsettledAt: time(3),
             parkedReports: rows.int64(0, 4),
-            alarms: rows.int64(0, 5)
+            alarms: rows.int64(0, 5),
+            partDaysAhead: Int64(rows.int32(0, 6))
         )
     }
 

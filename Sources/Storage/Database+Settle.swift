@@ -112,6 +112,7 @@ extension Database {
                 $0.append(venue)
                 $0.append(executions.map(\.tradeDate))
                 $0.append(executions.map(\.execID))
+                $0.append(boundsOf: executions.map(\.tradeDate))
             }
         }
         let locks = rows[0].shardLocks
@@ -227,7 +228,7 @@ extension Balances.Key {
 }
 
 extension Pipeline {
-    mutating func readOrders(_ orders: [OrderID]) { add(SQL.readOrdersByID) { $0.append(orders.map(\.text)) } }
+    mutating func readOrders(_ orders: [OrderID]) { add(SQL.readOrdersByID) { $0.append(bounded: orders.map(\.text)) } }
 }
 
 extension Rows {

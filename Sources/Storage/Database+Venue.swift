@@ -182,6 +182,8 @@ extension Database {
         values.append(reports.map { $0.report.text?.storable })
         values.append(reports.map(\.refusedNumber))
         values.append(reports.map(\.message))
+        // Whatever else a report names is no order of ours.
+        values.append(boundsOf: reports.compactMap { $0.report.orderID.flatMap(OrderID.init)?.text })
         return values
     }
 
@@ -275,7 +277,7 @@ extension Database {
         do {
             try commit { pipeline in
                 pipeline.add(SQL.noteAsked) {
-                    $0.append(messages.map(\.orderID))
+                    $0.append(bounded: messages.map(\.orderID))
                     $0.append(now)
                 }
                 pipeline.insertSent(messages, session: session, generation: record.generation)
@@ -293,13 +295,13 @@ extension Database {
             $0.append(askedBefore)
             $0.append(Int64(limit))
         }.orderIDs
-        return try run(SQL.readOrdersByID) { $0.append(ids.map(\.text)) }.orders.values.sorted { $0.createdAt < $1.createdAt }
+        return try run(SQL.readOrdersByID) { $0.append(bounded: ids.map(\.text)) }.orders.values.sorted { $0.createdAt < $1.createdAt }
     }
 
     /// Orders as they stand, read without their shards' locks.
     package func orders(_ ids: [OrderID]) throws(PostgresError) -> [OrderID: OrderState] {
         if ids.isEmpty { return [:] }
-        return try run(SQL.readOrdersByID) { $0.append(ids.map(\.text)) }.orders
+        return try run(SQL.readOrdersByID) { $0.append(bounded: ids.map(\.text)) }.orders
     }
 
     /// Open orders that were numbered for the venue and are not UNKNOWN yet, by shard, as of one moment. Reads all orders, a portion at a time.

@@ -126,6 +126,20 @@ package struct CredentialKey: Hashable, Sendable {
     }
 }
 
+extension Parameters {
+    /// Keys that a partitioned table is cut by, the least and the greatest of them: the bounds leave out parts before anything is opened. By bytes, as the
+    /// column's collation is.
+    mutating func append(bounded keys: [String]) {
+        append(keys)
+        append(boundsOf: keys)
+    }
+
+    mutating func append(boundsOf keys: [String]) {
+        append(keys.min { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+        append(keys.max { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+    }
+}
+
 // MARK: Rows as values. A row that is not a valid value is a fault: the constraints of the schema say that it cannot be.
 
 extension Rows {
@@ -234,7 +248,7 @@ extension Rows {
                 fingerprint: optionalBytes(row, 3),
                 orderID: isNull(row, 4) ? nil : orderID(row, 4),
                 httpStatus: optionalInt16(row, 5).map(Int.init),
-                answer: optionalBytes(row, 6),
+                answer: optionalBytes(row, 6).map { PackedAnswer.unpack($0, orderID: optionalText(row, 4)) },
                 statusNow: isNull(row, 7) ? nil : status(row, 7),
                 createdAt: int64(row, 8)
             )

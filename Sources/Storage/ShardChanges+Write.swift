@@ -40,7 +40,7 @@ extension ShardChanges {
         values.append(newKeys.map(\.fingerprint))
         values.append(newKeys.map(\.orderID?.text))
         values.append(newKeys.map { key in key.httpStatus.map { Int16($0) } })
-        values.append(newKeys.map(\.answer))
+        values.append(newKeys.map { key in key.answer.map { PackedAnswer.pack($0, orderID: key.orderID?.text) } })
         pipeline.add(SQL.insertKeys, values)
     }
 
@@ -85,6 +85,7 @@ extension ShardChanges {
         values.append(changed.map(\.cancelPending))
         values.append(changed.map(\.reason))
         values.append(changed.map(\.updatedAt))
+        values.append(boundsOf: changed.map(\.id.text))
         pipeline.add(SQL.updateOrders, values)
     }
 
@@ -111,7 +112,9 @@ extension ShardChanges {
             guard let number = numbers[journal.shard] else { preconditionFailure("A leg writes journals of the shards that it has locked.") }
             numbers[journal.shard] = number + 1
             for (line, entry) in journal.entries.enumerated() {
-                lines.append((journal.shard, number, Int16(line), journal.cause.rawValue, journal.orderID?.text, entry))
+                // A journal's first entry names its order, for all of them: the id would be a third of each.
+                let order = line == 0 ? journal.orderID?.text : journal.orderID.map { _ in "" }
+                lines.append((journal.shard, number, Int16(line), journal.cause.rawValue, order, entry))
             }
         }
         var values = Parameters()

@@ -8,6 +8,7 @@ package enum SQL {
     static let advanceShards = Statement("advance_shards")
     static let advanceWatch = Statement("advance_watch")
     static let beginVerify = Statement("begin_verify")
+    static let carryEntries = Statement("carry_entries")
     static let changeBalances = Statement("change_balances")
     static let changeCredential = Statement("change_credential")
     static let clearChallenge = Statement("clear_challenge")
@@ -31,8 +32,10 @@ package enum SQL {
     static let insertSent = Statement("insert_sent")
     static let listOrders = Statement("list_orders")
     static let lockAllShards = Statement("lock_all_shards")
+    static let lockParts = Statement("lock_parts")
     static let lockSession = Statement("lock_session")
     static let lockShards = Statement("lock_shards")
+    static let makeParts = Statement("make_parts")
     static let noteAsked = Statement("note_asked")
     static let openBalances = Statement("open_balances")
     static let orderByID = Statement("order_by_id")
@@ -44,6 +47,7 @@ package enum SQL {
     static let readBalances = Statement("read_balances")
     static let readCredentialStates = Statement("read_credential_states")
     static let readCredentials = Statement("read_credentials")
+    static let readDetachCommand = Statement("read_detach_command")
     static let readEventBounds = Statement("read_event_bounds")
     static let readEvents = Statement("read_events")
     static let readExecutions = Statement("read_executions")
@@ -56,6 +60,8 @@ package enum SQL {
     static let readOrdersByID = Statement("read_orders_by_id")
     static let readOutbox = Statement("read_outbox")
     static let readOverdueOrders = Statement("read_overdue_orders")
+    static let readPartObstacle = Statement("read_part_obstacle")
+    static let readParts = Statement("read_parts")
     static let readSent = Statement("read_sent")
     static let readSilentOrders = Statement("read_silent_orders")
     static let readTableSizes = Statement("read_table_sizes")
@@ -85,14 +91,15 @@ package enum SQL {
     /// All of them but BEGIN, COMMIT and ROLLBACK, which a connection prepares by itself.
     package static let all: [Statement] = [
         accountOfCredential, advanceEvents, advanceSession, advanceShards, advanceWatch, beginVerify,
-        changeBalances, changeCredential, clearChallenge, commitUnflushed, countOrderBlocks, deleteHalt,
-        deleteOldEvents, deleteOldInbox, deleteOldSent, insertAccount, insertCredential, insertCredentialAudit,
-        insertEntries, insertExecutions, insertHalt, insertInbox, insertKeys, insertLog, insertOperatorAudit,
-        insertOrders, insertSent, listOrders, lockAllShards, lockSession, lockShards, noteAsked, openBalances,
-        orderByID, parkReports, raiseAlarms, readAccounts, readAllBalances, readBacklog, readBalances,
-        readCredentialStates, readCredentials, readEventBounds, readEvents, readExecutions, readHalts, readInbox,
-        readKey, readKeys, readLogEnds, readOrdersAtVenue, readOrdersByID, readOutbox, readOverdueOrders,
-        readSent, readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp, readWholeTables, releaseLease,
+        carryEntries, changeBalances, changeCredential, clearChallenge, commitUnflushed, countOrderBlocks,
+        deleteHalt, deleteOldEvents, deleteOldInbox, deleteOldSent, insertAccount, insertCredential,
+        insertCredentialAudit, insertEntries, insertExecutions, insertHalt, insertInbox, insertKeys, insertLog,
+        insertOperatorAudit, insertOrders, insertSent, listOrders, lockAllShards, lockParts, lockSession,
+        lockShards, makeParts, noteAsked, openBalances, orderByID, parkReports, raiseAlarms, readAccounts,
+        readAllBalances, readBacklog, readBalances, readCredentialStates, readCredentials, readDetachCommand,
+        readEventBounds, readEvents, readExecutions, readHalts, readInbox, readKey, readKeys, readLogEnds,
+        readOrdersAtVenue, readOrdersByID, readOutbox, readOverdueOrders, readPartObstacle, readParts, readSent,
+        readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp, readWholeTables, releaseLease,
         resetSession, setLoggedOn, takeLease, updateOrders, verifyAlarms, verifyBalances, verifyCounters,
         verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals, verifyKeys, verifyLog,
         verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,

@@ -51,6 +51,7 @@ extension Database {
         let connection = try connection()
         do {
             try connection.run(SQL.beginVerify)
+            try connection.run(SQL.lockParts)
             try connection.run(SQL.readWholeTables)
             var results: [CheckResult] = []
             for check in Self.checks {

@@ -127,6 +127,12 @@ package struct OrderID: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { text }
 
+    /// Below the ids of all keys of this time (ms) and later.
+    package static func bound(from milliseconds: Int64) -> String { "ord_" + CivilDate(millisecondsSinceEpoch: milliseconds).compact }
+
+    /// Above the ids of all keys of this time (ms) and before, by bytes.
+    package static func bound(through milliseconds: Int64) -> String { bound(from: milliseconds) + "~" }
+
     /// RFC 4648 section 6 alphabet in lower case, no padding, most significant bit first: 16 bytes give 26 characters.
     private static func appendBase32(_ bytes: ArraySlice<UInt8>, to characters: inout [UInt8]) {
         func character(_ value: UInt32) -> UInt8 {

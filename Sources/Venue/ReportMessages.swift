@@ -29,7 +29,11 @@ extension VenueReport {
         self.init(kind: .execution)
         nameOrder(of: message)
         execID = message.string(.execID)
-        tradeDate = message.string(.tradeDate) ?? Self.date(message.time(.transactTime) ?? message.time(.sendingTime) ?? now)
+        // A date that is none makes the report unbookable, as a number that is not exact does.
+        tradeDate =
+            message.has(.tradeDate)
+            ? message.string(.tradeDate).flatMap { $0.utf8.count == 8 && $0.utf8.allSatisfy(\.isDigit) ? $0 : nil }
+            : Self.date(message.time(.transactTime) ?? message.time(.sendingTime) ?? now)
         execType = message.string(.execType)
         orderStatus = message.string(.ordStatus)
         lastQuantity = message.wholeShares(.lastQty)

@@ -313,6 +313,24 @@ import Trading
         #expect(try count("operator_audit WHERE by_whom = 'ann' AND action = 'halted'") == 1)
     }
 
+    // MARK: partitions
+
+    @Test func `lists the parts of the tables, and detaches old ones that nothing asks for`() async throws {
+        _ = try await run("account", "create", "--id", "acc_x", "--cash", "500")
+        let list = try await run("partitions")
+        let lines = list.output.split(separator: "\n").map { $0.split(separator: " ") }
+        let first = try #require(lines.first { $0.first == "orders_first" })
+        #expect(list.status == 0 && first[1] == "-" && lines.contains { $0.first == "ledger_entries_later" && $0[2] == "-" })
+        #expect(try await run("partitions", "detach", "--before", "2020-01-01").output == "No part ends on or before 2020-01-01.\n")
+        #expect(try await run("partitions", "detach", "--before", "monday").status == 2)
+        let detached = try await run("partitions", "detach", "--before", String(first[2]), "--by", "ann")
+        #expect(detached.output == "detached  orders_first\ndetached  executions_first\ndetached  ledger_entries_first\n")
+        #expect(try count("operator_audit WHERE by_whom = 'ann' AND action = 'part_detached'") == 3)
+        // The deposit lies in what was detached: its sum is carried forward.
+        #expect(try await run("verify-ledger").status == 0)
+        #expect(try await !run("partitions").output.contains("_first"))
+    }
+
     // MARK: verify-ledger
 
     @Test func `proves a clean ledger and shows the rows of one that was tampered with`() async throws {

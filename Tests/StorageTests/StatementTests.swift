@@ -63,6 +63,13 @@ extension `On PostgreSQL, storage` {
             ("\(entry) VALUES (0, 900, 0, 1, 9, 1, 1, 'a', '$', 1), (0, 900, 1, 1, 9, 2, 1, 'a', '$', 1)", "entries_name_a_cause"),
             ("UPDATE ledger_entries SET amount = amount + 1", "history_is_append_only"), ("DELETE FROM ledger_entries", "history_is_append_only"),
             ("TRUNCATE ledger_entries", "history_is_append_only"), ("UPDATE executions SET quantity = 1", "history_is_append_only"),
+            // Nor past the table, through one of its parts.
+            ("UPDATE ledger_entries_first SET amount = amount + 1", "history_is_append_only"),
+            ("TRUNCATE executions_later", "history_is_append_only"),
+            (
+                "\(entry.replacing("ledger_entries", with: "ledger_entries_first")) VALUES (0, 900, 0, 1, 1, 1, 1, 'a', '$', 5)",
+                "journal_debits_equal_credits"
+            ),
             ("DELETE FROM executions", "history_is_append_only"), ("DELETE FROM operator_audit", "history_is_append_only"),
             ("DELETE FROM credential_audit", "history_is_append_only"),
             ("INSERT INTO idempotency_keys SELECT * FROM idempotency_keys", "one_key_one_order"),
@@ -74,7 +81,7 @@ extension `On PostgreSQL, storage` {
                 "INSERT INTO idempotency_keys (key, created_at, outcome, account_id, fingerprint, answer) VALUES ('018e3d2a-7f12-7000-8000-000000000000', 1, 1, 'acc_1', '', '')",
                 "accepted_keys_have_an_order"
             ),
-            ("INSERT INTO executions SELECT * FROM executions", "an_execution_books_once"),
+            ("INSERT INTO executions SELECT * FROM executions", "executions_first_books_once"),
             ("UPDATE balances SET available = available - 1000000000000 WHERE account_id = 'acc_1'", "customer_balances_are_never_negative"),
             ("UPDATE balances SET held = -1 WHERE account_id = 'acc_1'", "customer_balances_are_never_negative"),
             ("UPDATE balances SET owed = -1 WHERE account_id = 'acc_1'", "customer_balances_are_never_negative"),

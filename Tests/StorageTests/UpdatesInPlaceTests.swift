@@ -33,7 +33,7 @@ extension `On PostgreSQL, storage` {
         @Test func `is updates in place alone, from accepted to filled`() throws {
             let storage = try store.storage()
             // Nobody else may look at the table meanwhile: an older look keeps old rows, and with them their room.
-            try store.database.connect().execute("ALTER TABLE orders SET (autovacuum_enabled = off)")
+            try store.database.connect().execute("ALTER TABLE orders_first SET (autovacuum_enabled = off)")
             let numbers = Array(1...300)
             try Store.accept(storage, numbers)
             let record = try #require(try storage.takeLease(session: venueSession, holder: "h", epoch: 0, milliseconds: 600_000))
@@ -44,7 +44,8 @@ extension `On PostgreSQL, storage` {
             #expect(try store.value("SELECT count(*) FROM orders WHERE status = 5") == 300)
             _ = try storage.connection().query("SELECT pg_stat_force_next_flush()")
             #expect(
-                try store.text("SELECT format('%s %s', n_tup_upd, n_tup_hot_upd) FROM pg_stat_user_tables WHERE relname = 'orders'") == "1200 1200"
+                try store.text("SELECT format('%s %s', n_tup_upd, n_tup_hot_upd) FROM pg_stat_user_tables WHERE relname = 'orders_first'")
+                    == "1200 1200"
             )
             #expect(try store.faults() == [])
         }
@@ -146,7 +147,7 @@ extension `On PostgreSQL, storage` {
                 let found = try storage.ordersAtVenue(blocks: blocks) { pauses += 1 }
                 #expect(found.keys.elementsEqual([account.shard]) && Set(found[account.shard] ?? []) == expected)
                 #expect(found[account.shard]?.count == expected.count)
-                #expect(pauses == (try store.value("SELECT pg_relation_size('orders') / 8192") + blocks - 1) / blocks)
+                #expect(pauses == (try store.value("SELECT pg_relation_size('orders_first') / 8192") + blocks - 1) / blocks)
             }
         }
     }
@@ -174,6 +175,8 @@ extension `On PostgreSQL, storage` {
                 )
             }
             _ = try Migrator(directory: TestDatabase.migrations).migrate(connection)
+            // The old table is the first part of the new one.
+            #expect(try connection.query("SELECT count(*) FROM orders_first").int64(0, 0) == 4)
             let storage = Database(try database.options)
             #expect(try storage.overdueOrders(now: 6_000, limit: 9) == [2: [Store.order(0).id]])
             #expect(Set(try storage.unknownOrders(askedBefore: 6_000, limit: 9).map(\.id)) == [Store.order(1).id, Store.order(2).id])

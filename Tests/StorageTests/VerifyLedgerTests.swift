@@ -97,10 +97,13 @@ extension `On PostgreSQL, storage` {
         /// A change, and the checks that must find it.
         static let faults: [(sql: String, checks: Set<String>)] = [
             (
-                "UPDATE ledger_entries SET amount = amount + 1 WHERE (shard, journal, line) = (SELECT shard, journal, line FROM ledger_entries WHERE order_id = '\(first)' AND bucket = 2 AND cause = 2)",
+                "UPDATE ledger_entries SET amount = amount + 1 WHERE bucket = 2 AND (shard, journal) = (SELECT shard, journal FROM ledger_entries WHERE order_id = '\(first)' AND cause = 2)",
                 ["journals", "balances", "order-entries"]
             ),
-            ("DELETE FROM ledger_entries WHERE order_id = '\(first)' AND cause = 2", ["balances", "order-entries"]),
+            (
+                "DELETE FROM ledger_entries WHERE (shard, journal) = (SELECT shard, journal FROM ledger_entries WHERE order_id = '\(first)' AND cause = 2)",
+                ["balances", "order-entries"]
+            ),
             (
                 "INSERT INTO ledger_entries (shard, journal, line, at, cause, direction, bucket, account_id, asset, amount) VALUES (\(account.shard), 1, 90, 1, 1, 1, 4, 'acc_1', '$', 5), (\(account.shard), 1, 91, 1, 1, 2, 4, 'acc_1', '$', 5)",
                 ["entries"]

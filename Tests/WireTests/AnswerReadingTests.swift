@@ -56,6 +56,7 @@ import Wire
         let refusal = Problem(.insufficientPosition, "Not enough.", extras: [.available(shares: 3), .required(shares: 4)])
         let answers: [KeyAnswer] = [
             .accepted(key: Example.key, firstBody: accepted.body, order: Example.order),
+            .accepted(key: Example.key, firstBody: accepted.body, order: nil),
             .refused(key: Example.key, firstStatus: 422, firstBody: refusal.body(serverTime: 9)),
             .fenced(key: Example.key),
         ]

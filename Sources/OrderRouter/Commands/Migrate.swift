@@ -1,5 +1,6 @@
 import Foundation
 import Postgres
+import Storage
 
 extension Command {
     static let migrate = Command(
@@ -19,6 +20,10 @@ extension Command {
         }
         let applied = try migrator.migrate(connection)
         for migration in applied { say("applied  \(migration.fileName)") }
+        let database = try Database(PostgresOptions(url: arguments.setting("database-url", \.databaseURL)))
+        defer { database.drop() }
+        let made = try database.makeParts(at: Date.nowMilliseconds)
+        if made > 0 { say("made \(made) parts of tables for the coming weeks") }
         say(applied.isEmpty ? "The database is up to date." : "The database is up to date now.")
         return .ok
     }

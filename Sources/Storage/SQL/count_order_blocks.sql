@@ -1,2 +1,2 @@
--- How many blocks of 8 kB the orders have.
-SELECT pg_relation_size('orders') / current_setting('block_size')::bigint
+-- How many blocks the largest part of the orders has.
+SELECT COALESCE(max(pg_relation_size(part_oid)), 0)::bigint / current_setting('block_size')::bigint FROM parts WHERE parent = 'orders'

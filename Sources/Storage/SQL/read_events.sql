@@ -6,5 +6,5 @@ FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS wanted (account_id, aft
 CROSS JOIN LATERAL (
     SELECT * FROM log l WHERE l.account_id = wanted.account_id AND l.event_number > wanted.after ORDER BY l.event_number LIMIT $3
 ) e
-JOIN orders o ON o.order_id = e.order_id
+CROSS JOIN LATERAL (SELECT * FROM orders WHERE order_id = e.order_id OFFSET 0) o
 ORDER BY wanted.place, e.event_number

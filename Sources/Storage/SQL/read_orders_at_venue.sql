@@ -1,5 +1,5 @@
--- Orders in a range of the table's blocks that the venue has or may have, to be asked about when messages between it and us were lost for good.
--- No index says which orders are open: it would be written with each order's end. After such a loss, which is rare, the whole table is read instead,
+-- Orders in a range of blocks of each part that the venue has or may have, to be asked about when messages between it and us were lost for good.
+-- No index says which orders are open: it would be written with each order's end. After such a loss, which is rare, everything is read instead,
 -- 1 to 5 s for each GB (2 million orders), in ranges, so that the session's lease can be renewed between.
 -- $1 first block bigint, $2 block behind the last bigint
 SELECT shard, order_id FROM orders

@@ -1,8 +1,11 @@
--- Balances that are not the sums of their entries. What is owed is stored above zero: debits less credits.
+-- Balances that are not the sums of their entries; of parts that were detached, by the sums that were carried forward. What is owed is stored above zero: debits less credits.
 -- $1 limit bigint
 WITH sums AS (
-    SELECT account_id, asset, bucket, sum(CASE WHEN (direction = 2) <> (bucket = 3) THEN amount::numeric ELSE -amount::numeric END) AS amount
-    FROM ledger_entries GROUP BY account_id, asset, bucket
+    SELECT account_id, asset, bucket, sum(amount) AS amount FROM (
+        SELECT account_id, asset, bucket, CASE WHEN (direction = 2) <> (bucket = 3) THEN amount::numeric ELSE -amount::numeric END AS amount
+        FROM ledger_entries
+        UNION ALL SELECT account_id, asset, bucket, amount FROM carried_entries WHERE part NOT IN (SELECT part FROM parts)
+    ) entries GROUP BY account_id, asset, bucket
 ), stored AS (
     SELECT b.account_id, b.asset, s.bucket, s.amount::numeric AS amount
     FROM balances b CROSS JOIN LATERAL (VALUES (1::smallint, b.available), (2::smallint, b.held), (3::smallint, b.owed), (4::smallint, b.settlement))

@@ -8,5 +8,5 @@ SELECT COALESCE(o.account_id, s.account_id) AS account_id, COALESCE(o.order_id, 
     o.filled_quantity::text AS filled_quantity, s.quantity::text AS executed_quantity, o.filled_value::text AS filled_value, s.value::text AS executed_value
 FROM orders o
 FULL JOIN sums s ON s.account_id = o.account_id AND s.order_id = o.order_id AND s.symbol = o.symbol AND s.side = o.side AND s.shard = o.shard
-WHERE o.order_id IS NULL OR o.filled_quantity <> COALESCE(s.quantity, 0) OR o.filled_value <> COALESCE(s.value, 0)
+WHERE COALESCE(o.order_id, s.order_id) >= (SELECT orders_kept_from()) AND (o.order_id IS NULL OR o.filled_quantity <> COALESCE(s.quantity, 0) OR o.filled_value <> COALESCE(s.value, 0))
 ORDER BY 2, 1 LIMIT $1

@@ -8,5 +8,5 @@ SELECT COALESCE(k.account_id, o.account_id) AS account_id, COALESCE(k.key, o.key
 FROM (SELECT * FROM idempotency_keys WHERE outcome = 1) k
 FULL JOIN orders o ON o.account_id = k.account_id AND o.order_id = k.order_id
 LEFT JOIN accounts a ON a.account_id = o.account_id
-WHERE k.order_id IS NULL OR o.order_id IS NULL OR k.key <> o.key OR k.http_status IS DISTINCT FROM 201 OR a.shard IS DISTINCT FROM o.shard
+WHERE COALESCE(k.order_id, o.order_id) >= (SELECT orders_kept_from()) AND (k.order_id IS NULL OR o.order_id IS NULL OR k.key <> o.key OR k.http_status IS DISTINCT FROM 201 OR a.shard IS DISTINCT FROM o.shard)
 ORDER BY 1, 2 LIMIT $1

@@ -11,6 +11,6 @@ SELECT COALESCE(s.order_id, o.order_id) AS order_id, COALESCE(s.messages, 0)::te
     CASE WHEN s.messages > 1 THEN 'sent as new more than once' WHEN o.order_id IS NULL THEN 'no such order' WHEN NOT s.under_its_id THEN 'under another ClOrdID'
         WHEN s.order_id IS NOT NULL THEN 'sent, yet never numbered' ELSE 'routed, yet not sent' END AS why
 FROM sent s FULL JOIN orders o ON o.order_id = s.order_id CROSS JOIN kept
-WHERE s.messages > 1 OR o.order_id IS NULL OR NOT s.under_its_id OR (s.order_id IS NOT NULL AND o.routed_at IS NULL)
-    OR (s.order_id IS NULL AND o.routed_at >= kept.since)
+WHERE COALESCE(s.order_id, o.order_id) >= (SELECT orders_kept_from()) AND (s.messages > 1 OR o.order_id IS NULL OR NOT s.under_its_id OR (s.order_id IS NOT NULL AND o.routed_at IS NULL)
+    OR (s.order_id IS NULL AND o.routed_at >= kept.since))
 ORDER BY 1 LIMIT $1

@@ -83,7 +83,7 @@ extension KeyAnswer {
         if try fields.flag("fenced") { return .fenced(key: key) }
         switch try fields.parsed("outcome", KeyOutcome.init(rawValue:)) {
         case .accepted:
-            let order = try OrderView.read(AnswerFields(fields.required("order"), "order"))
+            let order: OrderView? = if let order = fields.optional("order") { try OrderView.read(AnswerFields(order, "order")) } else { nil }
             return .accepted(key: key, firstBody: try fields.json("answer"), order: order)
         case .notAccepted:
             return .refused(key: key, firstStatus: Int(try fields.wholeNumber("status")), firstBody: try fields.json("answer"))

@@ -80,8 +80,8 @@ package struct AcceptedAnswer: Hashable, Sendable {
 /// `{"key","outcome","final","fenced","status","answer","order"}`: `status` and `answer` are those of the first answer, the order is how it
 /// stands now. A key never used and fenced has no first answer: `status`, `answer` and `order` are null.
 package enum KeyAnswer: Hashable, Sendable {
-    /// An order exists. `firstBody` is the body of the first answer, byte for byte.
-    case accepted(key: IdempotencyKey, firstBody: [UInt8], order: OrderView)
+    /// An order exists. `firstBody` is the body of the first answer, byte for byte; the order is nil where it ended so long ago that it is kept elsewhere.
+    case accepted(key: IdempotencyKey, firstBody: [UInt8], order: OrderView?)
     /// A stored refusal: no order exists and none ever will.
     case refused(key: IdempotencyKey, firstStatus: Int, firstBody: [UInt8])
     /// Fenced before it was used: no order exists and none ever will.
@@ -97,7 +97,7 @@ package enum KeyAnswer: Hashable, Sendable {
             json.name("answer")
             json.verbatim(firstBody)
             json.name("order")
-            order.write(to: &json)
+            if let order { order.write(to: &json) } else { json.null() }
         case .refused(let key, let firstStatus, let firstBody):
             Self.begin(&json, key, .notAccepted, fenced: false)
             json.member("status", Int64(firstStatus))
