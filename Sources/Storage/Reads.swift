@@ -135,9 +135,11 @@ extension Parameters {
     }
 
     mutating func append(boundsOf keys: [String]) {
-        append(keys.min { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+        append(leastOf: keys)
         append(keys.max { $0.utf8.lexicographicallyPrecedes($1.utf8) })
     }
+
+    mutating func append(leastOf keys: [String]) { append(keys.min { $0.utf8.lexicographicallyPrecedes($1.utf8) }) }
 }
 
 // MARK: Rows as values. A row that is not a valid value is a fault: the constraints of the schema say that it cannot be.

@@ -85,7 +85,7 @@ extension ShardChanges {
         values.append(changed.map(\.cancelPending))
         values.append(changed.map(\.reason))
         values.append(changed.map(\.updatedAt))
-        values.append(boundsOf: changed.map(\.id.text))
+        values.append(leastOf: changed.map(\.id.text))
         pipeline.add(SQL.updateOrders, values)
     }
 
