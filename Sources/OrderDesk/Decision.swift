@@ -51,7 +51,12 @@ struct Decision {
         if let refusal = refusalOfTime(submission) ?? refusalOfMarket(submission, listing) { return .refused(refusal) }
         guard let quote = listing?.quote else { preconditionFailure("A symbol without a quote is refused as stale.") }
         if let refusal = rules.limits.refusal(of: submission.terms, bid: quote.bid, ask: quote.ask) { return burn(submission, refusal) }
+        if isSenderBehind(in: submission.account.shard) { return .busy }
         return hold(submission, ask: quote.ask)
+    }
+
+    private func isSenderBehind(in shard: Int16) -> Bool {
+        reads.locks.contains { $0.shard == shard && $0.unsentRows > rules.unsentLimit }
     }
 
     /// The key was used: the first answer again for the same request; another request is told of the first.

@@ -74,7 +74,8 @@ package enum Verdict: Sendable {
     case orderNotFound
     /// The account does not exist.
     case accountUnknown
-    /// The queue is full, the work waited too long, or the database could not be reached; nothing was written for this work.
+    /// The queue is full, the work waited too long, the venue's sender is too far behind, or the database could not be reached; nothing was written for
+    /// this work.
     case busy
     /// A commit was sent and its outcome could not be learned.
     case outcomeUnknown

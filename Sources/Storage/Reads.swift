@@ -8,6 +8,9 @@ package struct ShardLock: Sendable {
     package let nextJournal: Int64
     package let sentLog: Int64
     package let settledInbox: Int64
+
+    /// Rows of its log that the venue's sender has not looked at.
+    package var unsentRows: Int64 { nextLog - 1 - sentLog }
 }
 
 extension Rows {

@@ -74,7 +74,7 @@ private final class Front: Sendable {
         let keys = KeySetSource(location: try KeySetLocation(town.folder + "/jwks.json"), report: { _ in })
         try await keys.load()
         let book = CredentialBook(database: options, trouble: { print("credentials: \($0)") })
-        let queue = OrderQueue(capacity: 64, batchCap: 64)
+        let queue = OrderQueue(capacity: 64, batchCap: 64, lanes: 1)
         let api = API(
             tokens: TokenVerifier(settings: .init(issuer: Town.issuerName, audience: Town.audience), source: keys),
             credentials: book,

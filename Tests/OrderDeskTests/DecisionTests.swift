@@ -20,6 +20,7 @@ private struct Scene {
     var orders: [OrderState] = []
     var market = StillMarket()
     var submitted = submission(1)
+    var nextLog: Int64 = 5
 
     func decision() -> Decision {
         var balances = [
@@ -29,7 +30,7 @@ private struct Scene {
         for order in orders { balances[Balances.Key(.customer(account), order.heldAsset), default: Balance()].held.units += order.held.units }
         return Decision(
             reads: AcceptReads(
-                locks: [ShardLock(shard: account.shard, nextLog: 5, nextJournal: 3, sentLog: 4, settledInbox: 0)],
+                locks: [ShardLock(shard: account.shard, nextLog: nextLog, nextJournal: 3, sentLog: 4, settledInbox: 0)],
                 halts: halts,
                 venueIsUp: venueIsUp,
                 accounts: accounts,
@@ -189,6 +190,18 @@ private let faults: [(word: String, bring: @Sendable (inout Scene) -> Void)] = [
         // But only to whom the account is open.
         scene.credential = .pendingPairing
         #expect(scene.decide([.place(scene.submitted)]).verdicts[0].word == "credentialUnknown")
+    }
+
+    @Test func `asks new orders to come again while the venue's sender is too far behind, and nobody else`() {
+        var scene = Scene()
+        scene.nextLog = 5 + rules.unsentLimit
+        #expect(scene.decide([.place(scene.submitted)]).verdicts[0].word == "accepted")
+        scene.nextLog += 1
+        let busy = scene.decide([.place(scene.submitted), .fence(KeyID(account, key(2)))])
+        #expect(busy.verdicts.map(\.word) == ["busy", "key"])
+        #expect(busy.changes.newOrders.isEmpty && busy.changes.newKeys.count == 1)
+        scene.keys = [record(of: scene.submitted)]
+        #expect(scene.decide([.place(scene.submitted)]).verdicts[0].word == "replayed")
     }
 
     @Test func `names the first order to another request under its key`() {

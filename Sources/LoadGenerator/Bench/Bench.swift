@@ -9,7 +9,7 @@ extension Command {
         flags: [
             Flag("quick", "Short runs, open loops at one rate alone: an impression within 90 s."),
             Flag("phases", "list", .optional, "Only these: \(Bench.Part.allCases.map(\.rawValue).joined(separator: ", "))."),
-            Flag("out", "folder", .optional, "Where the dated JSON and table go; benchmarks without it."),
+            Flag("out", "folder", .optional, "Where the dated JSON and table go; .bench without it."),
             Flag("accounts", "n", .optional, "How many trade; 200 without it."),
             Flag("connections", "n", .optional, "Of closed loops; 256 without it."),
             Flag("migrations", "folder", .optional, "The router's migrations; migrations without it."),
@@ -32,7 +32,7 @@ extension Command {
         if let duration = try arguments.time("soak") {
             return try await bench.soak(duration, rate: try arguments.number("rate", 1...100_000) ?? 2_000) ? .ok : .failed
         }
-        return try await bench.run(writingTo: arguments.value("out") ?? "benchmarks") ? .ok : .failed
+        return try await bench.run(writingTo: arguments.value("out") ?? ".bench") ? .ok : .failed
     }
 }
 
