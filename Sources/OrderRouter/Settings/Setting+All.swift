@@ -140,7 +140,7 @@ extension Setting {
             \.lanes,
             .value("2"),
             "Connections that accept orders, each on a thread of its own, and each with its share of the eight shards at once.",
-            why: "Two make large batches, and one can wait for a shard while the other goes on. Four suit a server whose commits are slow; 8 work at most."
+            why: "Two make large batches, and one goes on while the other waits. Four suit a server whose commits are slow; 8 work at most."
         ),
         Setting(
             "queue-capacity",
