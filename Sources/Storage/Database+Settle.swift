@@ -146,6 +146,19 @@ extension Database {
         return OrderReads(locks: locks, orders: orders, accounts: more[0].accounts, balances: more[1].balances)
     }
 
+    /// In the transaction at hand: what a change of these orders can move.
+    func balances(touchedBy orders: [OrderState]) throws(PostgresError) -> [Balances.Key: Balance] {
+        if orders.isEmpty { return [:] }
+        do {
+            return try connection().pipeline { pipeline in
+                pipeline.readBalances(Array(Set(orders.flatMap { Balances.Key.touched(by: $0.account, $0.terms.symbol) })))
+            }[0].balances
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
     // MARK: Sweeps
 
     /// Orders that were not numbered for the venue by their deadline, by shard.

@@ -233,18 +233,6 @@ extension Database {
         )
     }
 
-    private func balances(touchedBy orders: [OrderState]) throws(PostgresError) -> [Balances.Key: Balance] {
-        if orders.isEmpty { return [:] }
-        do {
-            return try connection().pipeline { pipeline in
-                pipeline.readBalances(Array(Set(orders.flatMap { Balances.Key.touched(by: $0.account, $0.terms.symbol) })))
-            }[0].balances
-        } catch {
-            rollback()
-            throw error
-        }
-    }
-
     /// Commits a sending leg: the shard's changes, the numbered messages and the session's numbers.
     ///
     /// - Throws: SQLSTATE 23502 when the lease is no longer this holder's: nothing is committed.

@@ -198,7 +198,7 @@ private let faults: [(word: String, bring: @Sendable (inout Scene) -> Void)] = [
         #expect(scene.decide([.place(scene.submitted)]).verdicts[0].word == "accepted")
         scene.nextLog += 1
         let busy = scene.decide([.place(scene.submitted), .fence(KeyID(account, key(2)))])
-        #expect(busy.verdicts.map(\.word) == ["busy", "key"])
+        #expect(busy.verdicts.map(\.word) == ["busy", "key fenced"])
         #expect(busy.changes.newOrders.isEmpty && busy.changes.newKeys.count == 1)
         scene.keys = [record(of: scene.submitted)]
         #expect(scene.decide([.place(scene.submitted)]).verdicts[0].word == "replayed")
