@@ -5,7 +5,6 @@ import Synchronization
 
 /// Writes lines from a thread of its own, so that nobody who logs waits for the reader of the log: not for its disk, nor for ever when it has stopped
 /// to read. Lines stay whole and in the order in which they came; those that came together leave in one call.
-///
 final class LogWriter: Sendable {
     /// Bytes that may wait: what a busy router logs in some five seconds. What comes while a reader has stopped for longer is dropped, counted, and
     /// the count is the next line.

@@ -7,8 +7,10 @@ import Trading
 extension VenueSession {
     /// Shards per transaction: a commit costs the same for one as for several, and the other half is free for accepting meanwhile.
     static let shardsAtOnce = Int(AccountID.shardCount) / 2
-    /// Log rows of each shard per transaction: enough to fill a commit, few enough that the shards are soon free for accepting again.
+    /// Messages of each shard per transaction: enough to fill a commit, few enough that the shards are soon free for accepting again.
     static let sendCap = 128
+    /// Log rows of each shard that are looked at for them: where the sender is behind, three of four rows tell of what it sent before, and ask for nothing.
+    static let rowCap = 512
     /// Orders asked about at once.
     static let askCap = 100
     /// How long a status request or cancel may still be resent, ms: a question does not grow old within a session's day.
@@ -17,7 +19,7 @@ extension VenueSession {
     /// The next shards' messages, numbered and committed; empty when no log row asks for one. Shards take turns: busy ones do not keep the others
     /// waiting, and each has gathered a batch by the time that its turn comes.
     func send(_ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
-        let waiting = Dictionary(grouping: try database.outbox(limit: Self.sendCap), by: \.shard)
+        let waiting = Dictionary(grouping: try database.outbox(limit: Self.rowCap), by: \.shard).mapValues { $0.through(asking: Self.sendCap) }
         let shards = waiting.keys.sorted()
         let turns = shards.filter { $0 > lastShard } + shards.filter { $0 <= lastShard }
         for start in stride(from: 0, to: turns.count, by: Self.shardsAtOnce) {
@@ -118,6 +120,14 @@ extension VenueSession {
         )
         try committed(session.numbers)
         return outgoing
+    }
+}
+
+extension [OutboxRow] {
+    /// The rows up to the n-th that asks for a message, it included.
+    fileprivate func through(asking most: Int) -> ArraySlice<OutboxRow> {
+        let asking = indices.filter { self[$0].type.asksTheVenue }
+        return asking.count > most ? self[...asking[most - 1]] : self[...]
     }
 }
 
