@@ -83,12 +83,13 @@ package final class EventStreams: Sendable {
     package func run() async throws {
         let database = Database(options)
         var ends: [Int16: Int64] = [:]
+        var known = KnownOrders()
         while !Task.isCancelled {
             var found = false
             do {
                 if state.withLock({ !$0.waiters.isEmpty }) {
                     let now = try database.logEnds()
-                    found = try deliver(database, grown: Set(now.keys.filter { ends[$0] != now[$0] }))
+                    found = try deliver(database, grown: Set(now.keys.filter { ends[$0] != now[$0] }), &known)
                     ends = now
                 }
             } catch {
@@ -109,7 +110,7 @@ package final class EventStreams: Sendable {
     }
 
     /// Brings waiting streams their events: those whose account's shard has grown, and those that have just come. True when there were any.
-    private func deliver(_ database: Database, grown: Set<Int16>) throws(PostgresError) -> Bool {
+    private func deliver(_ database: Database, grown: Set<Int16>, _ known: inout KnownOrders) throws(PostgresError) -> Bool {
         let waiting = state.withLock { state in
             let waiting = state.waiters.filter { $0.value.isNew || grown.contains($0.value.account.shard) }
             for id in waiting.keys { state.waiters[id]?.isNew = false }
@@ -118,7 +119,7 @@ package final class EventStreams: Sendable {
         if waiting.isEmpty { return false }
         // Readers of one account mostly stand at the same event: they share one answer.
         let places = Dictionary(grouping: waiting) { Place(account: $0.value.account, after: $0.value.after) }.map { ($0, $1.map(\.key)) }
-        let portions = try database.events(after: places.map { ($0.0.account, $0.0.after) }, limit: Int(Self.portion))
+        let portions = try database.events(after: places.map { ($0.0.account, $0.0.after) }, limit: Int(Self.portion), known: &known)
         var found = false
         for ((_, readers), events) in zip(places, portions) where !events.isEmpty {
             found = true

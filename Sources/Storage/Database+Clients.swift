@@ -31,6 +31,25 @@ package struct EventRecord: Sendable {
     package let order: OrderState
 }
 
+/// Orders that events spoke of lately, for what does not change of them. An order's events come within seconds of one another: the oldest half goes when
+/// there are too many.
+package struct KnownOrders: Sendable {
+    /// Of each half, in orders.
+    private let capacity: Int
+    private var young: [OrderID: OrderState] = [:]
+    private var old: [OrderID: OrderState] = [:]
+
+    /// - Parameter capacity: of each half, in orders; without it some seconds of a busy router, 5 MB.
+    package init(capacity: Int = 8_192) { self.capacity = capacity }
+
+    subscript(_ id: OrderID) -> OrderState? { young[id] ?? old[id] }
+
+    mutating func add(_ orders: [OrderID: OrderState]) {
+        if young.count + orders.count > capacity { (young, old) = ([:], young) }
+        young.merge(orders) { _, new in new }
+    }
+}
+
 /// What event ids an account can be resumed from.
 package struct EventBounds: Sendable {
     package let generation: Int64
@@ -84,14 +103,30 @@ extension Database {
     }
 
     /// For each cursor the account's events after that number, in order, at most `limit`.
-    package func events(after cursors: [(account: AccountID, number: Int64)], limit: Int) throws(PostgresError) -> [[EventRecord]] {
+    ///
+    /// - Parameter known: orders that events spoke of lately; the others are read, once for all their events. An event whose order is in a detached part
+    ///   is left out.
+    package func events(
+        after cursors: [(account: AccountID, number: Int64)],
+        limit: Int,
+        known: inout KnownOrders
+    ) throws(PostgresError) -> [[EventRecord]] {
         let rows = try run(SQL.readEvents) {
             $0.append(cursors.map(\.account.text))
             $0.append(cursors.map(\.number))
             $0.append(Int64(limit))
         }
+        let ids = (0..<rows.count).map { rows.orderID($0, 12) }
+        var orders: [OrderID: OrderState] = [:]
+        for id in ids { orders[id] = known[id] }
+        let unknown = try self.orders(Array(Set(ids).subtracting(orders.keys)))
+        known.add(unknown)
+        orders.merge(unknown) { first, _ in first }
         var found: [[EventRecord]] = Array(repeating: [], count: cursors.count)
-        for row in 0..<rows.count { found[Int(rows.int64(row, 0)) - 1].append(rows.event(row)) }
+        for (row, id) in ids.enumerated() {
+            guard let order = orders[id] else { continue }
+            found[Int(rows.int64(row, 0)) - 1].append(rows.event(row, of: order))
+        }
         return found
     }
 
@@ -104,27 +139,18 @@ extension Database {
 }
 
 extension Rows {
-    /// An event in the column order of `read_events.sql`.
-    fileprivate func event(_ row: Int) -> EventRecord {
+    /// An event in the column order of `read_events.sql`: the order as it stood then.
+    fileprivate func event(_ row: Int, of order: OrderState) -> EventRecord {
         guard let type = OrderEventType(rawValue: int16(row, 4)) else { preconditionFailure("A stored event type is known.") }
-        let account = account(row, 1)
-        let order = OrderState(
-            id: orderID(row, 12),
-            account: account,
-            key: key(row, 13),
-            terms: terms(row, 14),
-            holdPrice: amount(row, 21),
-            createdAt: int64(row, 22),
-            routeBy: int64(row, 23),
-            status: status(row, 5),
-            held: amount(row, 8),
-            filledQuantity: int64(row, 6),
-            filledValue: amount(row, 7),
-            reason: optionalText(row, 9),
-            updatedAt: int64(row, 3)
-        )
+        var order = order
+        order.status = status(row, 5)
+        order.filledQuantity = int64(row, 6)
+        order.filledValue = amount(row, 7)
+        order.held = amount(row, 8)
+        order.reason = optionalText(row, 9)
+        order.updatedAt = int64(row, 3)
         return EventRecord(
-            account: account,
+            account: account(row, 1),
             number: int64(row, 2),
             at: int64(row, 3),
             type: type,

@@ -78,12 +78,40 @@ extension `On PostgreSQL, storage` {
             #expect(try store.value("SELECT count(*) FROM log") == 150)
             #expect(try store.faults() == [])
             let storage = try store.storage()
-            let events = try storage.events(after: [(account, 0), (other, 40)], limit: 1_000)
+            var known = KnownOrders()
+            let events = try storage.events(after: [(account, 0), (other, 40)], limit: 1_000, known: &known)
             #expect(events[0].map(\.number) == Array(1...100))
             #expect(events[1].map(\.number) == Array(41...50))
             let bounds = try #require(try storage.eventBounds(of: account))
             #expect(bounds.oldest == 1 && bounds.latest == 100 && bounds.generation > 0)
             #expect(try storage.logEnds()[account.shard] == 151)
+        }
+
+        @Test func `tells of each event's order as it stood then, whether it was known or is read`() throws {
+            let store = try Store()
+            let storage = try store.storage()
+            try Store.accept(storage, Array(1...20))
+            let reads = try storage.beginOrders(shards: [account.shard], orders: [Store.order(3).id, Store.order(18).id])
+            var changes = reads.changes(at: 3_000)
+            for var order in reads.orders.values {
+                guard case .changed(let type, _) = order.apply(.cancelled(reason: "x"), balances: &changes.balances, at: 3_000) else { continue }
+                changes.update(order)
+                changes.tell(type, of: order)
+            }
+            try storage.commit(changes)
+            func words(_ events: [EventRecord]) -> [String] { events.map { "\($0.number) \($0.type) \($0.order.id) \($0.order.status) \($0.order.held)" } }
+            var none = KnownOrders()
+            let whole = words(try storage.events(after: [(account, 0)], limit: 99, known: &none)[0])
+            #expect(whole.count == 22 && whole[2].contains("accepted") && whole[21].contains("cancelled"))
+            // So few are known that they go again and again.
+            var few = KnownOrders(capacity: 3)
+            var parts: [String] = []
+            while true {
+                let part = words(try storage.events(after: [(account, Int64(parts.count))], limit: 7, known: &few)[0])
+                if part.isEmpty { break }
+                parts += part
+            }
+            #expect(parts == whole)
         }
 
         @Test func `lists an account's orders, newest first, from a cursor on`() throws {
@@ -111,7 +139,8 @@ extension `On PostgreSQL, storage` {
             #expect(try storage.eventBounds(of: account)?.oldest == 2)
             _ = try storage.deletePast(before: 2_000, eventsBefore: 2_000, limit: 10)
             #expect(try storage.eventBounds(of: account)?.oldest == 3)
-            #expect(try storage.events(after: [(account, 0)], limit: 9)[0].map(\.number) == [3])
+            var known = KnownOrders()
+            #expect(try storage.events(after: [(account, 0)], limit: 9, known: &known)[0].map(\.number) == [3])
             #expect(try store.faults() == [])
         }
 
