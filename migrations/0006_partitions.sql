@@ -124,10 +124,12 @@ BEGIN
     SELECT greatest(
         (now() AT TIME ZONE 'UTC')::date + 1,
         (SELECT to_date(substring(max(order_id) FROM 5 FOR 8), 'YYYYMMDD') FROM orders_first),
-        (SELECT to_date(max(trade_date), 'YYYYMMDD') FROM executions_first WHERE trade_date ~ '^[0-9]{8}$'),
         (SELECT (to_timestamp(max(at) / 1000.0) AT TIME ZONE 'UTC')::date FROM ledger_entries_first)
     ) INTO last;
     monday := date_trunc('week', last::timestamp)::date + 7;
+    IF EXISTS (SELECT FROM executions_first WHERE trade_date >= part_bound('executions', monday)) THEN
+        RAISE EXCEPTION 'executions have trade dates (FIX tag 75) that are no dates or lie ahead of this week: correct them, then migrate again';
+    END IF;
     FOREACH parent IN ARRAY ARRAY['orders', 'executions', 'ledger_entries'] LOOP
         PERFORM attach_part(parent, parent || '_first', NULL, monday);
         PERFORM make_part(parent, parent || '_later', monday, NULL);

@@ -43,6 +43,9 @@ struct LoadResult: Codable, Sendable {
     var peakMemory: [String: Int] = [:]
     /// Pieces of work in a commit on average, by leg.
     var batchSizes: [String: Double] = [:]
+    /// Accepted orders that the venue never received, and new orders that it received again; where receipts are followed.
+    var notReceived = 0
+    var receivedTwice = 0
     var unexpected = 0
     var contradictions = 0
     var unanswered = 0
@@ -58,8 +61,8 @@ struct LoadResult: Codable, Sendable {
     var starved = 0
     var examples: [String] = []
 
-    /// No answer contradicts another, and every request that was sent has one.
-    var holds: Bool { contradictions == 0 && unanswered == 0 }
+    /// No answer contradicts another, every request that was sent has one, and every accepted order came to the venue once.
+    var holds: Bool { contradictions == 0 && unanswered == 0 && notReceived == 0 && receivedTwice == 0 }
 }
 
 extension LoadResult {
@@ -84,6 +87,7 @@ extension LoadResult {
         unexpected = tally.unexpected
         contradictions = tally.contradictions
         unanswered = run.unanswered
+        receivedTwice = run.receivedTwice
         unansweredKeys = run.unansweredKeys
         unsent = run.unsent
         retried = tally.retried
@@ -107,6 +111,7 @@ extension LoadResult {
             if record.answeredAt > 0 { accepted += 1 }
             if record.receivedAt > 0 { received += 1 }
             if record.filledAt > 0 { filled += 1 }
+            if run.settings.receipts != nil, record.answeredAt > 0, record.receivedAt == 0 { notReceived += 1 }
             (lastReceipt, lastFill) = (Swift.max(lastReceipt, record.receivedAt), Swift.max(lastFill, record.filledAt))
             guard record.isCounted else { continue }
             if record.receivedAt > 0 { receipts.add(record.receivedAt - record.intendedAt) }
@@ -154,7 +159,7 @@ extension LoadResult {
         let batches = batchSizes.sorted { $0.key < $1.key }.map { "\($0.key) \(Figures.short($0.value))" }.joined(separator: ", ")
         if !batches.isEmpty { lines.append("  a batch holds  " + batches) }
         lines.append(
-            "  unexpected \(unexpected), contradictions \(contradictions), unanswered \(unanswered), unsent \(unsent), retried \(retried), "
+            "  not received \(notReceived), received twice \(receivedTwice), unexpected \(unexpected), contradictions \(contradictions), unanswered \(unanswered), unsent \(unsent), retried \(retried), "
                 + "connections lost \(connectionsLost), time-outs \(timeouts), streams lost \(streamsLost), waits for the signer \(starved)"
         )
         lines += examples.map { "  ! \($0)" } + unansweredKeys.map { "  ! no answer to \($0)" }

@@ -66,6 +66,8 @@ final class LoadRun {
     var retries: [Retry] = []
     var records: [OrderRecord] = []
     var index: OrderIndex
+    /// Orders that the venue received as new after it had received them before.
+    var receivedTwice = 0
     private var recent: [(order: Int, signed: SignedOrder)] = []
     private var recentNext = 0
     var tally = Tally()

@@ -21,7 +21,11 @@ struct Receipts {
         var missing = run.records.count { $0.answeredAt > 0 && $0.receivedAt == 0 }
         while missing > 0 {
             for (digest, microseconds) in try next() {
-                guard let order = run.index[digest], run.records[order].receivedAt == 0 else { continue }
+                guard let order = run.index[digest] else { continue }
+                guard run.records[order].receivedAt == 0 else {
+                    run.receivedTwice += 1
+                    continue
+                }
                 run.records[order].receivedAt = microseconds * 1_000 - offsetOfClock
                 if run.records[order].answeredAt > 0 { missing -= 1 }
             }

@@ -79,8 +79,8 @@ package final class Sweep {
         // Whoever sends, any router watches: several at once find the same and one of them changes it.
         for _ in 0..<Self.watchPortions {
             let silent = try database.silentOrders(sentBefore: now - times.silence, limit: Self.watchPortion)
-            if silent.lastWatched.isEmpty { return }
             try change(silent.orders, at: now) { $0.status == .routed ? .doubted(reason: "venue_silent") : nil }
+            if silent.lastWatched.isEmpty { return }
             // Only now: after a crash in between they are looked at once more.
             try database.advanceWatch(silent.lastWatched)
         }

@@ -34,7 +34,8 @@ extension Database {
             pipeline.add(SQL.readKeys) {
                 $0.append(keys.map(\.account.text))
                 $0.append(keys.map(\.bits))
-                let times = keys.map(\.key.milliseconds)
+                // A key of a time that no date has eight digits for was never accepted.
+                let times = keys.map(\.key.milliseconds).filter { $0 <= OrderID.lastDatedMilliseconds }
                 $0.append(times.min().map { OrderID.bound(from: $0) })
                 $0.append(times.max().map { OrderID.bound(through: $0) })
             }

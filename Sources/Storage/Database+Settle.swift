@@ -76,7 +76,7 @@ package struct SilentOrders: Sendable {
 
     /// Orders that the venue has said nothing of, by shard.
     package fileprivate(set) var orders: [Int16: [OrderID]] = [:]
-    /// The last message looked at, by session; empty when there was none to look at.
+    /// By session, the last message up to which all were old enough to be looked at; empty when there was none.
     package fileprivate(set) var lastWatched: [String: Message] = [:]
 }
 
@@ -119,7 +119,12 @@ extension Database {
         let orders = rows[1].orders.filter { order in locks.contains { $0.shard == order.value.account.shard } }
         let reads = OrderReads(locks: locks, orders: orders, accounts: rows[2].accounts, balances: rows[3].balances)
         let settled = Dictionary(uniqueKeysWithValues: reads.locks.map { ($0.shard, $0.settledInbox) })
-        let left = reports.filter { $0.inboxID > settled[$0.shard] ?? .max }
+        // An order that was committed between the two reads: its shard's reports from there on are left for the next look, which knows whose it is.
+        var unknown: Set<Int16> = []
+        let left = reports.filter { report in
+            if report.order == nil, report.report.orderID.flatMap(OrderID.init).map({ orders[$0] != nil }) == true { unknown.insert(report.shard) }
+            return report.inboxID > settled[report.shard] ?? .max && !unknown.contains(report.shard)
+        }
         if left.isEmpty { rollback() }
         return SettleReads(orders: reads, booked: rows[4].bookedExecutions, reports: left)
     }
@@ -182,7 +187,7 @@ extension Database {
         }
         var found = SilentOrders()
         for row in 0..<rows.count {
-            found.lastWatched[rows.text(row, 0)] = .init(generation: rows.int64(row, 1), number: rows.int64(row, 2))
+            if rows.bool(row, 5) { found.lastWatched[rows.text(row, 0)] = .init(generation: rows.int64(row, 1), number: rows.int64(row, 2)) }
             if let id = rows.optionalText(row, 4).flatMap(OrderID.init) { found.orders[rows.int16(row, 3), default: []].append(id) }
         }
         return found

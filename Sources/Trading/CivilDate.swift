@@ -17,6 +17,16 @@ package struct CivilDate: Hashable, Sendable {
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
+    /// From `yyyymmdd`; nil where there is no such day.
+    package init?(compact: String) {
+        let digits = Array(compact.utf8)
+        guard digits.count == 8, digits.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(compact) else { return nil }
+        (year, month, day) = (number / 10_000, number / 100 % 100, number % 100)
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+        guard lengths.indices.contains(month - 1), (1...lengths[month - 1]).contains(day) else { return nil }
+    }
+
     /// `yyyymmdd`.
     package var compact: String {
         let digits = String(year * 10_000 + month * 100 + day)

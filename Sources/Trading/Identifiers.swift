@@ -128,6 +128,9 @@ package struct OrderID: Hashable, Sendable, CustomStringConvertible {
     package var description: String { text }
 
     /// Below the ids of all keys of this time (ms) and later.
+    /// The end of the year 9999, ms since the epoch: beyond it a date has nine digits, and ids no longer sort by it.
+    package static let lastDatedMilliseconds: Int64 = 253_402_300_799_999
+
     package static func bound(from milliseconds: Int64) -> String { "ord_" + CivilDate(millisecondsSinceEpoch: milliseconds).compact }
 
     /// Above the ids of all keys of this time (ms) and before, by bytes.

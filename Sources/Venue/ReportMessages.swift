@@ -32,7 +32,7 @@ extension VenueReport {
         // A date that is none makes the report unbookable, as a number that is not exact does.
         tradeDate =
             message.has(.tradeDate)
-            ? message.string(.tradeDate).flatMap { $0.utf8.count == 8 && $0.utf8.allSatisfy(\.isDigit) ? $0 : nil }
+            ? message.string(.tradeDate).flatMap { Self.isTradeDate($0, at: now) ? $0 : nil }
             : Self.date(message.time(.transactTime) ?? message.time(.sendingTime) ?? now)
         execType = message.string(.execType)
         orderStatus = message.string(.ordStatus)
@@ -66,6 +66,14 @@ extension VenueReport {
         }
         cancelID = name
         orderID = message.string(.origClOrdID) ?? String(name[..<dash])
+    }
+
+    /// How far from today a trade may be dated: a correction of last year's, and the next session behind the longest holidays. Executions are kept by this
+    /// date: one far ahead would lie where no part is yet.
+    private static let tradeDates: (back: Int64, ahead: Int64) = (366 * 86_400_000, 8 * 86_400_000)
+
+    private static func isTradeDate(_ text: String, at now: Int64) -> Bool {
+        CivilDate(compact: text) != nil && (date(now - tradeDates.back)...date(now + tradeDates.ahead)).contains(text)
     }
 
     private static func date(_ milliseconds: Int64) -> String { CivilDate(millisecondsSinceEpoch: milliseconds).compact }

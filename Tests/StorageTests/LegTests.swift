@@ -25,6 +25,25 @@ extension `On PostgreSQL, storage` {
             #expect(try store.faults() == [])
         }
 
+        @Test func `finds a used key's order beside a key from beyond the year 9999`() throws {
+            let store = try Store()
+            let storage = try store.storage()
+            try Store.accept(storage, [1])
+            let absurd = IdempotencyKey(high: 0xFFFF_FFFF_FFFF_7000, low: 1 << 63)!
+            let reads = try storage.beginAccept(
+                shards: [account.shard],
+                venueSession: venueSession,
+                accounts: [account],
+                balances: [],
+                keys: [KeyID(account, Store.key(1)), KeyID(account, absurd)],
+                credentials: [],
+                orders: []
+            )
+            storage.rollback()
+            #expect(reads.keys[KeyID(account, Store.key(1))]?.statusNow == .accepted)
+            #expect(reads.keys.count == 1)
+        }
+
         @Test func `commits all or nothing`() throws {
             let store = try Store()
             let storage = try store.storage()

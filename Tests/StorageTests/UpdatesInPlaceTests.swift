@@ -113,6 +113,17 @@ extension `On PostgreSQL, storage` {
             #expect(try silent(before: 9_999) == ([], nil))
         }
 
+        @Test func `for an answer are passed by none where the sender's clock was set back`() throws {
+            try Store.accept(storage, [1, 2, 3])
+            try Store.route(storage, [1], record, from: 1, through: 1, at: 15_000)
+            try Store.route(storage, [2, 3], record, from: 2, at: 11_000)
+            // The younger message is looked at later; those behind it are looked at all the same, and again until the watch can pass.
+            #expect(try silent(before: 12_000) == ([Store.order(2).id, Store.order(3).id], nil))
+            try Store.change(storage, [2, 3], .doubted(reason: "venue_silent"))
+            #expect(try silent(before: 12_000) == ([], nil))
+            #expect(try silent(before: 15_001) == ([Store.order(1).id], .init(generation: 1, number: 3)))
+        }
+
         @Test func `for an answer are looked at across a reset of the numbers`() throws {
             try Store.accept(storage, [1, 2])
             try Store.route(storage, [1], record, from: 7, through: 1)

@@ -75,5 +75,9 @@ import Trading
     @Test(arguments: [(0, "19700101"), (951_782_400_000, "20000229"), (1_773_648_000_120, "20260316"), (-1, "19691231")] as [(Int64, String)])
     func `of a day is the UTC date`(_ milliseconds: Int64, _ text: String) {
         #expect(CivilDate(millisecondsSinceEpoch: milliseconds).compact == text)
+        #expect(CivilDate(compact: text) == CivilDate(millisecondsSinceEpoch: milliseconds))
     }
+
+    @Test(arguments: ["", "ABC", "2026031", "202603160", "20260230", "20230229", "20261399", "20260001", "20260100", "99999999", "+2026031", "２０２６０３１６"])
+    func `of a day is refused where there is no such day`(_ text: String) { #expect(CivilDate(compact: text) == nil) }
 }

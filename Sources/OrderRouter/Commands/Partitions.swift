@@ -3,6 +3,9 @@ import Postgres
 import Storage
 
 extension Command {
+    /// Seconds that a part's end must lie back.
+    private static let detachableAfter: TimeInterval = 8 * 86_400
+
     static let partitions = Command(
         "partitions",
         "Lists the parts that orders, executions and ledger entries are kept in, with their rows and bytes.",
@@ -36,6 +39,9 @@ extension Command {
         let day = try arguments.required("before", "a day as yyyy-mm-dd") { text in
             (try? Date.ISO8601FormatStyle().year().month().day().parse(text)) == nil ? nil : text
         }
+        // Nothing of this week or the last is ever detached: a key may be a day old, a trade be booked late, and what comes next needs its part.
+        let latest = Date(timeIntervalSinceNow: -Self.detachableAfter).formatted(.iso8601.year().month().day())
+        guard day <= latest else { throw UsageError("--before is \(day): expected is \(latest) or earlier, for newer parts may still be written to.") }
         let whom = operatorName(arguments)
         let database = try Database(PostgresOptions(url: arguments.setting("database-url", \.databaseURL)))
         defer { database.drop() }

@@ -7,3 +7,4 @@ FROM shards s CROSS JOIN LATERAL (
     SELECT * FROM inbox WHERE shard = s.shard AND inbox_id > s.settled_inbox ORDER BY inbox_id LIMIT $1
 ) i
 LEFT JOIN LATERAL (SELECT account_id, symbol FROM orders WHERE order_id = i.order_id LIMIT 1) o ON true
+ORDER BY i.shard, i.inbox_id

@@ -6,3 +6,4 @@ FROM shards s CROSS JOIN LATERAL (
     SELECT * FROM log WHERE shard = s.shard AND position > s.sent_log ORDER BY position LIMIT $1
 ) l
 WHERE s.sent_log < s.next_log - 1
+ORDER BY l.shard, l.position
