@@ -118,7 +118,9 @@ extension `On PostgreSQL, storage` {
                 changes.tell(type, of: order)
             }
             try storage.commit(changes)
-            func words(_ events: [EventRecord]) -> [String] { events.map { "\($0.number) \($0.type) \($0.order.id) \($0.order.status) \($0.order.held)" } }
+            func words(_ events: [EventRecord]) -> [String] {
+                events.map { "\($0.number) \($0.type) \($0.order.id) \($0.order.status) \($0.order.held)" }
+            }
             var none = KnownOrders()
             let whole = words(try storage.events(after: [(account, 0)], limit: 99, known: &none)[0])
             #expect(whole.count == 22 && whole[2].contains("accepted") && whole[21].contains("cancelled"))

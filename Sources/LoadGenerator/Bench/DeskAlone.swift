@@ -96,13 +96,18 @@ struct DeskAlone: Sendable {
         try database.setLoggedOn(true, session: session, epoch: record.epoch)
     }
 
-    private static let rules = DeskRules(
-        limits: RiskLimits(maximumQuantity: 1_000_000, maximumNotional: Amount(units: 100_000_000 * Amount.unitsPerOne), collarBasisPoints: 1_000),
-        freshness: Freshness(maximumAge: 60_000),
-        deadlines: RouteDeadlines(immediateMilliseconds: 5_000, sessionMilliseconds: 23_400_000),
-        venue: "EXCH",
-        venueSession: session
-    )
+    private static let rules: DeskRules = {
+        var rules = DeskRules(
+            limits: RiskLimits(maximumQuantity: 1_000_000, maximumNotional: Amount(units: 100_000_000 * Amount.unitsPerOne), collarBasisPoints: 1_000),
+            freshness: Freshness(maximumAge: 60_000),
+            deadlines: RouteDeadlines(immediateMilliseconds: 5_000, sessionMilliseconds: 23_400_000),
+            venue: "EXCH",
+            venueSession: session
+        )
+        // Nobody sends here.
+        rules.unsentLimit = .max
+        return rules
+    }()
 }
 
 /// One price for everything, vouched for at this moment.

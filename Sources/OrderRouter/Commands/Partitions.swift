@@ -41,7 +41,9 @@ extension Command {
         }
         // Nothing of this week or the last is ever detached: a key may be a day old, a trade be booked late, and what comes next needs its part.
         let latest = Date(timeIntervalSinceNow: -Self.detachableAfter).formatted(.iso8601.year().month().day())
-        guard day <= latest else { throw UsageError("--before is \(day): expected is \(latest) or earlier, for newer parts may still be written to.") }
+        guard day <= latest else {
+            throw UsageError("--before is \(day): expected is \(latest) or earlier, for newer parts may still be written to.")
+        }
         let whom = operatorName(arguments)
         let database = try Database(PostgresOptions(url: arguments.setting("database-url", \.databaseURL)))
         defer { database.drop() }
