@@ -9,8 +9,9 @@ import Trading
 package final class Settle {
     /// Shards per transaction: a commit costs the same for one as for several, and the other half is free for accepting meanwhile.
     static let shardsAtOnce = Int(AccountID.shardCount) / 2
-    /// Reports of each shard per transaction: enough to fill a commit, few enough that the shards are soon free for accepting again.
-    static let batchCap = 128
+    /// Reports per transaction: enough to fill a commit, also where one account has them all, and few enough that the shards are soon free for accepting
+    /// again.
+    static let batchCap = 512
     /// How long to wait for a signal before looking anyway: busy to idle.
     static let pollInterval: Duration = .milliseconds(50)
     /// How long to leave a database alone that just failed.
@@ -58,9 +59,10 @@ package final class Settle {
         let waiting = Dictionary(grouping: try database.unsettledReports(limit: Self.batchCap), by: \.shard)
         let shards = waiting.keys.sorted()
         var failure: PostgresError?
-        for start in stride(from: 0, to: shards.count, by: Self.shardsAtOnce) {
+        let counts = shards.map { ($0, waiting[$0]?.count ?? 0) }
+        for turn in turns(counts, shards: Self.shardsAtOnce, cap: Self.batchCap) {
             do {
-                try settle(shards[start..<min(start + Self.shardsAtOnce, shards.count)].flatMap { waiting[$0] ?? [] })
+                try settle(turn.flatMap { waiting[$0] ?? [] })
             } catch {
                 failure = error
             }

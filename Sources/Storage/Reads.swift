@@ -13,6 +13,23 @@ package struct ShardLock: Sendable {
     package var unsentRows: Int64 { nextLog - 1 - sentLog }
 }
 
+/// Shards in turns, in the order given: those of a turn share one commit. So many shards at most, and once `cap` pieces are together no further one; a
+/// shard with more than that has a turn of its own.
+package func turns(_ waiting: [(shard: Int16, pieces: Int)], shards most: Int, cap: Int) -> [[Int16]] {
+    var turns: [[Int16]] = []
+    var pieces = 0
+    for (shard, count) in waiting {
+        if let turn = turns.last, turn.count < most, pieces + count <= cap {
+            turns[turns.count - 1].append(shard)
+            pieces += count
+        } else {
+            turns.append([shard])
+            pieces = count
+        }
+    }
+    return turns
+}
+
 extension Rows {
     /// Locked shards in the column order of `lock_shards.sql`, ascending.
     var shardLocks: [ShardLock] {

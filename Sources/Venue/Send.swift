@@ -7,10 +7,11 @@ import Trading
 extension VenueSession {
     /// Shards per transaction: a commit costs the same for one as for several, and the other half is free for accepting meanwhile.
     static let shardsAtOnce = Int(AccountID.shardCount) / 2
-    /// Messages of each shard per transaction: enough to fill a commit, few enough that the shards are soon free for accepting again.
-    static let sendCap = 128
+    /// Messages per transaction: enough to fill a commit, also where one account has them all, and few enough that the shards are soon free for accepting
+    /// again.
+    static let sendCap = 256
     /// Log rows of each shard that are looked at for them: where the sender is behind, three of four rows tell of what it sent before, and ask for nothing.
-    static let rowCap = 512
+    static let rowCap = 1_024
     /// Orders asked about at once.
     static let askCap = 100
     /// How long a status request or cancel may still be resent, ms: a question does not grow old within a session's day.
@@ -21,9 +22,9 @@ extension VenueSession {
     func send(_ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
         let waiting = Dictionary(grouping: try database.outbox(limit: Self.rowCap), by: \.shard).mapValues { $0.through(asking: Self.sendCap) }
         let shards = waiting.keys.sorted()
-        let turns = shards.filter { $0 > lastShard } + shards.filter { $0 <= lastShard }
-        for start in stride(from: 0, to: turns.count, by: Self.shardsAtOnce) {
-            let turn = turns[start..<min(start + Self.shardsAtOnce, turns.count)]
+        let order = shards.filter { $0 > lastShard } + shards.filter { $0 <= lastShard }
+        let counts = order.map { shard in (shard, waiting[shard]?.count { $0.type.asksTheVenue } ?? 0) }
+        for turn in turns(counts, shards: Self.shardsAtOnce, cap: Self.sendCap) {
             lastShard = turn.last ?? lastShard
             let begun = ContinuousClock.now
             guard let reads = try database.beginSend(turn.flatMap { waiting[$0] ?? [] }, at: wall) else { continue }

@@ -275,6 +275,14 @@ extension `On PostgreSQL, storage` {
     }
 }
 
+@Suite struct `Shards in turns` {
+    @Test func `share a commit up to the cap, in their order`() {
+        #expect(turns([], shards: 4, cap: 10).isEmpty)
+        #expect(turns([(5, 1), (6, 2), (7, 3), (0, 4), (1, 5)], shards: 4, cap: 99) == [[5, 6, 7, 0], [1]])
+        #expect(turns([(0, 4), (1, 6), (2, 1), (3, 10), (4, 11), (5, 1)], shards: 4, cap: 10) == [[0, 1], [2], [3], [4], [5]])
+    }
+}
+
 extension Store {
     /// Returns once a session of this database waits for a lock; asks without pause, for the server alone knows.
     func awaitBlockedSession() async throws {

@@ -98,7 +98,11 @@ struct DeskAlone: Sendable {
 
     private static let rules: DeskRules = {
         var rules = DeskRules(
-            limits: RiskLimits(maximumQuantity: 1_000_000, maximumNotional: Amount(units: 100_000_000 * Amount.unitsPerOne), collarBasisPoints: 1_000),
+            limits: RiskLimits(
+                maximumQuantity: 1_000_000,
+                maximumNotional: Amount(units: 100_000_000 * Amount.unitsPerOne),
+                collarBasisPoints: 1_000
+            ),
             freshness: Freshness(maximumAge: 60_000),
             deadlines: RouteDeadlines(immediateMilliseconds: 5_000, sessionMilliseconds: 23_400_000),
             venue: "EXCH",
