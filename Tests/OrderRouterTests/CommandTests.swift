@@ -316,6 +316,23 @@ import Trading
     // MARK: partitions
 
     @Test func `lists the parts of the tables, and detaches old ones that nothing asks for`() async throws {
+        // As if the tables had been in parts for five weeks.
+        try database.connect().execute(
+            """
+            DO $$
+            DECLARE
+                first record;
+            BEGIN
+                FOR first IN SELECT * FROM parts WHERE bound_from IS NULL LOOP
+                    EXECUTE format('ALTER TABLE %I DETACH PARTITION %I', first.parent, first.part);
+                    FOR week IN 1..5 LOOP
+                        PERFORM make_part(first.parent, format('%s_before_%s', first.parent, week), first.ends - 7 * week, first.ends - 7 * week + 7);
+                    END LOOP;
+                    PERFORM attach_part(first.parent, first.part, NULL, first.ends - 35);
+                END LOOP;
+            END $$
+            """
+        )
         _ = try await run("account", "create", "--id", "acc_x", "--cash", "500")
         let list = try await run("partitions")
         let lines = list.output.split(separator: "\n").map { $0.split(separator: " ") }
@@ -326,7 +343,9 @@ import Trading
         let detached = try await run("partitions", "detach", "--before", String(first[2]), "--by", "ann")
         #expect(detached.output == "detached  orders_first\ndetached  executions_first\ndetached  ledger_entries_first\n")
         #expect(try count("operator_audit WHERE by_whom = 'ann' AND action = 'part_detached'") == 3)
-        // The deposit lies in what was detached: its sum is carried forward.
+        // What may still be written to stays, even where nothing is in it yet.
+        let coming = try await run("partitions", "detach", "--before", "2999-01-01")
+        #expect(coming.status == 2 && coming.errors.contains("expected is"))
         #expect(try await run("verify-ledger").status == 0)
         #expect(try await !run("partitions").output.contains("_first"))
     }
