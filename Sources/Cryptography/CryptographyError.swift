@@ -26,7 +26,7 @@ package struct CryptographyError: Error, Sendable, Equatable, CustomStringConver
         /// The signature does not fit the message and the key.
         case signatureInvalid = "signature_invalid"
         /// OpenSSL itself failed (memory, entropy, a missing provider).
-        case library
+        case openSSL = "library"
     }
 
     package let code: Code

@@ -8,7 +8,7 @@ enum ErrorQueue {
     /// Empties the queue into one error.
     static func failure(_ operation: String) -> CryptographyError {
         let reasons = drain()
-        return CryptographyError(.library, operation, reasons.isEmpty ? "OpenSSL gave no reason" : reasons.joined(separator: "; "))
+        return CryptographyError(.openSSL, operation, reasons.isEmpty ? "OpenSSL gave no reason" : reasons.joined(separator: "; "))
     }
 
     /// Empties the queue; true when it tells of a fault of the machine (no memory, an internal error) and not of bad input.

@@ -69,7 +69,7 @@ import Synchronization
         guard unsafe EVP_PKEY_fromdata_init(context) == 1 else { throw ErrorQueue.failure(operation) }
         var key: OpaquePointer?
         guard unsafe EVP_PKEY_fromdata(context, &key, publicKeySelection, parameters) == 1, let key = unsafe key else {
-            if ErrorQueue.drainTellsOfFatal() { throw CryptographyError(.library, operation, "OpenSSL failed") }
+            if ErrorQueue.drainTellsOfFatal() { throw CryptographyError(.openSSL, operation, "OpenSSL failed") }
             return nil
         }
         return unsafe KeyHandle(owning: key)
@@ -105,7 +105,7 @@ import Synchronization
             return unsafe PEM_read_bio_PrivateKey(memory, nil, { _, _, _, _ in -1 }, nil)
         }
         guard let key = unsafe key else {
-            if ErrorQueue.drainTellsOfFatal() { throw CryptographyError(.library, operation, "OpenSSL failed") }
+            if ErrorQueue.drainTellsOfFatal() { throw CryptographyError(.openSSL, operation, "OpenSSL failed") }
             throw CryptographyError(.malformed, operation, "there is no private key in PEM without a pass phrase")
         }
         return unsafe KeyHandle(owning: key)
@@ -145,7 +145,7 @@ import Synchronization
         guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil) else { throw ErrorQueue.failure("check key pair") }
         defer { unsafe EVP_PKEY_CTX_free(context) }
         if unsafe EVP_PKEY_check(context) == 1 { return true }
-        if ErrorQueue.drainTellsOfFatal() { throw CryptographyError(.library, "check key pair", "OpenSSL failed") }
+        if ErrorQueue.drainTellsOfFatal() { throw CryptographyError(.openSSL, "check key pair", "OpenSSL failed") }
         return false
     }
 
@@ -183,7 +183,7 @@ import Synchronization
         // Nil when another thread is at it: then this one does not wait, but has a context of its own.
         if let verdict { if verdict { return true } } else if try unsafe Verifier(pointer, scheme).accepts(signature, digest) { return true }
         // A forged signature may lead to the point at infinity, which OpenSSL reports as an error (-1) and not as a refusal (0).
-        if ErrorQueue.drainTellsOfFatal() { throw CryptographyError(.library, "verify", "OpenSSL failed") }
+        if ErrorQueue.drainTellsOfFatal() { throw CryptographyError(.openSSL, "verify", "OpenSSL failed") }
         return false
     }
 

@@ -88,7 +88,7 @@ package final class TokenVerifier: Sendable {
             }
             return verdict
         } catch {
-            return .refused(error.code == .library ? .unavailable(error.message) : .invalid(error.message))
+            return .refused(error.code == .openSSL ? .unavailable(error.message) : .invalid(error.message))
         }
     }
 

@@ -116,7 +116,7 @@ extension Database {
             }
         }
         let locks = rows[0].shardLocks
-        let orders = rows[1].orders.filter { order in locks.contains { $0.shard == order.value.account.shard } }
+        let orders = rows[1].orders(of: locks)
         let reads = OrderReads(locks: locks, orders: orders, accounts: rows[2].accounts, balances: rows[3].balances)
         let settled = Dictionary(uniqueKeysWithValues: reads.locks.map { ($0.shard, $0.settledInbox) })
         // An order that was committed between the two reads: its shard's reports from there on are left for the next look, which knows whose it is.
@@ -140,7 +140,7 @@ extension Database {
 
     /// The orders of these shards among `rows`, with everything that a change of them touches.
     func reads(_ locks: [ShardLock], _ rows: [Rows]) throws(PostgresError) -> OrderReads {
-        let orders = rows[0].orders.filter { order in locks.contains { $0.shard == order.value.account.shard } }
+        let orders = rows[0].orders(of: locks)
         let accounts = Array(Set(orders.values.map(\.account)))
         var wanted: Set<Balances.Key> = []
         for order in orders.values { wanted.formUnion(Balances.Key.touched(by: order.account, order.terms.symbol)) }

@@ -236,6 +236,11 @@ extension Rows {
         return found
     }
 
+    /// Those of them that a leg may change.
+    func orders(of locks: [ShardLock]) -> [OrderID: OrderState] {
+        orders.filter { order in locks.contains { $0.shard == order.value.account.shard } }
+    }
+
     /// Balances in the column order of `read_balances.sql`.
     var balances: [Balances.Key: Balance] {
         var found: [Balances.Key: Balance] = [:]

@@ -316,23 +316,7 @@ import Trading
     // MARK: partitions
 
     @Test func `lists the parts of the tables, and detaches old ones that nothing asks for`() async throws {
-        // As if the tables had been in parts for five weeks.
-        try database.connect().execute(
-            """
-            DO $$
-            DECLARE
-                first record;
-            BEGIN
-                FOR first IN SELECT * FROM parts WHERE bound_from IS NULL LOOP
-                    EXECUTE format('ALTER TABLE %I DETACH PARTITION %I', first.parent, first.part);
-                    FOR week IN 1..5 LOOP
-                        PERFORM make_part(first.parent, format('%s_before_%s', first.parent, week), first.ends - 7 * week, first.ends - 7 * week + 7);
-                    END LOOP;
-                    PERFORM attach_part(first.parent, first.part, NULL, first.ends - 35);
-                END LOOP;
-            END $$
-            """
-        )
+        try database.haveHadParts(weeks: 5)
         _ = try await run("account", "create", "--id", "acc_x", "--cash", "500")
         let list = try await run("partitions")
         let lines = list.output.split(separator: "\n").map { $0.split(separator: " ") }

@@ -53,6 +53,26 @@ package final class TestDatabase: Sendable {
         try PostgresConnection(options)
     }
 
+    /// Makes it as if the tables, empty still, had been in parts for so many weeks.
+    package func haveHadParts(weeks: Int) throws {
+        try connect().execute(
+            """
+            DO $$
+            DECLARE
+                first record;
+            BEGIN
+                FOR first IN SELECT * FROM parts WHERE bound_from IS NULL LOOP
+                    EXECUTE format('ALTER TABLE %I DETACH PARTITION %I', first.parent, first.part);
+                    FOR week IN 1..\(weeks) LOOP
+                        PERFORM make_part(first.parent, format('%s_before_%s', first.parent, week), first.ends - 7 * week, first.ends - 7 * week + 7);
+                    END LOOP;
+                    PERFORM attach_part(first.parent, first.part, NULL, first.ends - 7 * \(weeks));
+                END LOOP;
+            END $$
+            """
+        )
+    }
+
     /// Ends its sessions and drops it; does nothing the second time.
     package func drop() throws {
         try TestServer.connect().execute("DROP DATABASE IF EXISTS \(name) WITH (FORCE)", within: Self.deadline)

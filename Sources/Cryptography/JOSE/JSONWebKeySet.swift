@@ -125,7 +125,7 @@ package struct JSONWebKeySet: Sendable {
                 return .unusable("kty is neither EC nor RSA")
             }
         } catch {
-            guard error.code != .library else { throw error }
+            guard error.code != .openSSL else { throw error }
             return .unusable(error.message)
         }
     }
