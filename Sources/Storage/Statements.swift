@@ -55,6 +55,7 @@ package enum SQL {
     static let readInbox = Statement("read_inbox")
     static let readKey = Statement("read_key")
     static let readKeys = Statement("read_keys")
+    static let readLog = Statement("read_log")
     static let readLogEnds = Statement("read_log_ends")
     static let readOrdersAtVenue = Statement("read_orders_at_venue")
     static let readOrdersByID = Statement("read_orders_by_id")
@@ -97,11 +98,11 @@ package enum SQL {
         insertOperatorAudit, insertOrders, insertSent, listOrders, lockAllShards, lockParts, lockSession,
         lockShards, makeParts, noteAsked, openBalances, orderByID, parkReports, raiseAlarms, readAccounts,
         readAllBalances, readBacklog, readBalances, readCredentialStates, readCredentials, readDetachCommand,
-        readEventBounds, readEvents, readExecutions, readHalts, readInbox, readKey, readKeys, readLogEnds,
-        readOrdersAtVenue, readOrdersByID, readOutbox, readOverdueOrders, readPartObstacle, readParts, readSent,
-        readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp, readWholeTables, releaseLease,
-        resetSession, setLoggedOn, takeLease, updateOrders, verifyAlarms, verifyBalances, verifyCounters,
-        verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals, verifyKeys, verifyLog,
-        verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,
+        readEventBounds, readEvents, readExecutions, readHalts, readInbox, readKey, readKeys, readLog,
+        readLogEnds, readOrdersAtVenue, readOrdersByID, readOutbox, readOverdueOrders, readPartObstacle,
+        readParts, readSent, readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp, readWholeTables,
+        releaseLease, resetSession, setLoggedOn, takeLease, updateOrders, verifyAlarms, verifyBalances,
+        verifyCounters, verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals, verifyKeys,
+        verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,
     ]
 }
