@@ -64,7 +64,7 @@ package struct LogPortion: Sendable {
         self.rows = rows
         accounts = (0..<rows.count).map { rows.account($0, 1) }
         for row in 0..<rows.count {
-            ends[rows.int16(row, 13)] = rows.int64(row, 0)
+            ends[rows.int16(row, 16)] = rows.int64(row, 0)
             newest[accounts[row]] = rows.int64(row, 2)
         }
     }
@@ -187,6 +187,8 @@ extension Rows {
     fileprivate func event(_ row: Int, of order: OrderState) -> EventRecord {
         guard let type = OrderEventType(rawValue: int16(row, 4)) else { preconditionFailure("A stored event type is known.") }
         var order = order
+        // Where no replace was asked for until then, the order stood as it was accepted.
+        if let terms = replacement(row, 13) ?? order.replaces.first { order.terms = order.terms.with(terms) }
         order.status = status(row, 5)
         order.filledQuantity = int64(row, 6)
         order.filledValue = amount(row, 7)
