@@ -4,7 +4,6 @@
 // Answers/OrderAnswers (how it is answered). Requests are read strictly, because what we ignored a trader would believe in; answers are
 // read leniently, because a newer router may say more.
 
-import Cryptography
 package import Trading
 
 /// The headers of an order as they arrived, nil where absent (design section 4.1).
@@ -173,12 +172,12 @@ extension PlaceOrderRequest {
 
     /// The headers that a client sends beside Authorization and Content-Type.
     package var headers: PlaceOrderHeaders {
-        PlaceOrderHeaders(
-            idempotencyKey: key.description,
-            signature: Base64.standard.encode(signature),
-            credential: credentialID,
-            clientTimestamp: String(clientTimestamp),
-            quoteReferenceTimestamp: String(quoteReference)
-        )
+        SignedHeaders(
+            key: key,
+            signature: signature,
+            credentialID: credentialID,
+            clientTimestamp: clientTimestamp,
+            quoteReference: quoteReference
+        ).fields
     }
 }

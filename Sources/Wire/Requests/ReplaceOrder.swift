@@ -73,3 +73,16 @@ package struct ReplaceAnswer: Hashable, Sendable {
         return json.bytes
     }
 }
+
+extension Replacement {
+    /// The body that a client sends.
+    package var body: [UInt8] {
+        var json = JSONWriter(reservingBytes: 96)
+        json.beginObject()
+        json.member("quantity", quantity)
+        if let limitPrice { json.member("limit_price", limitPrice, as: .number) }
+        if let stopPrice { json.member("stop_price", stopPrice, as: .number) }
+        json.endObject()
+        return json.bytes
+    }
+}

@@ -54,6 +54,17 @@ package struct SignedHeaders: Hashable, Sendable {
         )
     }
 
+    /// As a client sends them, beside Authorization and Content-Type.
+    package var fields: PlaceOrderHeaders {
+        PlaceOrderHeaders(
+            idempotencyKey: key.description,
+            signature: Base64.standard.encode(signature),
+            credential: credentialID,
+            clientTimestamp: String(clientTimestamp),
+            quoteReferenceTimestamp: String(quoteReference)
+        )
+    }
+
     private static func require(_ value: String?, _ name: String, _ expected: String) throws(Problem) -> String {
         guard let value, !value.isEmpty else {
             throw Problem(.missingHeader, "The header \(name) is missing. Send \(expected).", extras: [.field(name)])
