@@ -71,7 +71,11 @@ import Trading
     @Test func `lists what can go wrong at the simulator`() async throws {
         let outcome = try await BuiltProgram.run(["simulate", "--scenarios"])
         #expect(outcome.status == 0)
-        for scenario in Scenario.allCases { #expect(outcome.output.contains("  \(scenario.rawValue) "), "\(scenario)") }
+        let readme = try String(contentsOf: BuiltProgram.root.appending(path: "README.md"), encoding: .utf8)
+        for scenario in Scenario.allCases {
+            #expect(outcome.output.contains("  \(scenario.rawValue) "), "\(scenario)")
+            #expect(readme.contains("\n| `\(scenario.rawValue)` | \(scenario.summary) |\n"), "\(scenario)")
+        }
         #expect(outcome.output.contains("/scenario?symbol=F&name=MUTE"))
     }
 
