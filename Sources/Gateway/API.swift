@@ -74,7 +74,11 @@ package struct Readiness: Sendable {
     /// At least one symbol has a price that may be traded on.
     package var marketData: Bool
 
-    package init(database: Bool, migrations: Bool, venue: Bool, marketData: Bool) {
+    /// The venue says that it is a test system; nil where this router does not hold its session.
+    package var venueIsTest: Bool?
+
+    package init(database: Bool, migrations: Bool, venue: Bool, marketData: Bool, venueIsTest: Bool? = nil) {
+        self.venueIsTest = venueIsTest
         self.database = database
         self.migrations = migrations
         self.venue = venue
