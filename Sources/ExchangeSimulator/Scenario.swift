@@ -70,6 +70,14 @@ package enum Scenario: String, CaseIterable, Sendable {
         allCases.map { "\($0.rawValue)\(String(repeating: " ", count: 10 - $0.rawValue.count))\($0.summary)" }.joined(separator: "\n")
     }
 
+    /// The connection ends over each order.
+    package var breaksTheLine: Bool {
+        switch self {
+        case .unheard, .drop, .dropInFrame, .dropAfter, .logout: true
+        default: false
+        }
+    }
+
     /// No quote fills the order.
     var keepsResting: Bool {
         switch self {

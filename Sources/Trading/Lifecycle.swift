@@ -118,6 +118,7 @@ extension OrderState {
         case .contradiction: return .contradiction("\(event.name) does not fit an order that is \(status.text)")
         case .move(let next, let tell):
             var alarms: [Alarm] = []
+            let wasWithin = filledQuantity <= largestQuantity
             switch event {
             case .filled(let quantity, let price):
                 guard let booked = book(quantity: quantity, price: price, balances: &balances) else {
@@ -139,6 +140,10 @@ extension OrderState {
                 held = .zero
             }
             note(event, becoming: next)
+            // What a replace under way would have allowed is beyond the order once that is refused.
+            if wasWithin, filledQuantity > largestQuantity, !alarms.contains(where: { $0.kind == .overfill }) {
+                alarms.append(Alarm(.overfill, "\(filledQuantity) of \(terms.quantity) filled"))
+            }
             updatedAt = now
             return .changed(tell, alarms: alarms)
         }

@@ -132,14 +132,15 @@ extension VenueReport {
         return .correction(to: Trade(quantity: lastQuantity, price: lastPrice))
     }
 
-    /// The replace that is under way is in force, with the venue's OrderQty: never more than was asked. An earlier one is known.
+    /// The replace that is under way is in force, with the venue's OrderQty: never more than was asked, but for what is filled already, to which a venue
+    /// amends a smaller total (FIX 4.4 volume 4, order state change matrices). An earlier one is known.
     private func meaningOfReplaced(for order: OrderState) -> ReportMeaning {
         guard let replaceNumber else { return .unbookable("the venue replaced an order without a request of ours") }
         guard replaceNumber == order.replaces.requests, let pending = order.replaces.pending else {
             return replaceNumber <= order.replaces.taken || !order.status.isOpen ? .nothing : .unbookable("the venue replaced what is not asked for")
         }
         let quantity = orderQuantity ?? pending.terms.quantity
-        guard (1...pending.terms.quantity).contains(quantity) else {
+        guard (1...pending.terms.quantity).contains(quantity) || quantity == cumulativeQuantity else {
             return .unbookable("the venue replaced the quantity by \(quantity), asked were \(pending.terms.quantity)")
         }
         return .event(.replaced(quantity: quantity))
@@ -164,7 +165,7 @@ extension VenueReport {
             return .unbookable("the venue says CumQty (14) \(cumulativeQuantity), booked are \(order.filledQuantity)")
         }
         // It has the order, which works, under the id of the replace: that is in force.
-        if order.replaces.pending != nil, requestID == order.replaceID, ["0", "1", "5"].contains(orderStatus) {
+        if order.replaces.pending != nil, requestID == order.replaceID, ["0", "1", "2", "5"].contains(orderStatus) {
             return meaningOfReplaced(for: order)
         }
         switch orderStatus {

@@ -185,9 +185,9 @@ struct Mix: Sendable {
     static let everything = Mix { random in
         let quantity = Int64(1 + random.next() % 20)
         let side: Side = random.next() % 3 == 0 ? .sell : .buy
-        let scenarios = ["", "", "", "", ".PART", ".DUP", ".LATE", ".REJ", ".OVER", ".GAP", ".LATEFILL", ".NOCXL", ".MUTE"]
-        var symbol = side == .sell ? "NVDA" : "NVDA" + scenarios.randomElement(using: &random)!
-        if random.next() % 60 == 0, side == .buy { symbol = "NVDA.DROP" }
+        let isRare = random.next() % 60 == 0
+        let scenario = random.next() % 3 == 0 ? nil : Scenario.allCases.filter { $0.breaksTheLine == isRare }.randomElement(using: &random)
+        let symbol = side == .sell ? "NVDA" : scenario.map { "NVDA." + $0.rawValue } ?? "NVDA"
         let timeInForce = TimeInForce.allCases.randomElement(using: &random)!
         let near = side == .buy ? "127.00" : "124.00"
         switch random.next() % 5 {

@@ -87,6 +87,33 @@ import Trading
         #expect(desk.order.status == .filled && desk.order.filledQuantity == 150)
     }
 
+    @Test func `that is refused after fills that it would have allowed leaves an order filled beyond its quantity, and says so`() {
+        var desk = asked(150, at: "10")
+        guard case .changed(.fill, let alarms) = desk.apply(.filled(quantity: 70, price: usd("10"))) else {
+            Issue.record("not booked")
+            return
+        }
+        #expect(alarms.isEmpty && desk.order.status == .partiallyFilled && desk.order.filledQuantity == 110)
+        guard case .changed(.replaceRejected, let late) = desk.apply(.replaceRejected(reason: "too late")) else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(late.map(\.kind) == [.overfill] && desk.order.status == .filled)
+    }
+
+    @Test(arguments: ["5", "I"]) func `below what is filled is in force with what is filled, as the venue amends it`(_ type: String) {
+        let order = asked(30).order
+        var report = VenueReport(kind: .execution)
+        (report.orderID, report.requestID, report.execType, report.orderStatus) = (order.id.text, order.replaceID, type, "2")
+        (report.orderQuantity, report.cumulativeQuantity) = (40, 40)
+        #expect(report.meaning(for: order) == .event(.replaced(quantity: 40)))
+        report.orderQuantity = 39
+        guard case .unbookable = report.meaning(for: order) else {
+            Issue.record("more than was asked, and not what is filled")
+            return
+        }
+    }
+
     @Test func `crossed by fills beyond the new total ends the order`() {
         var desk = asked(50)
         desk.apply(.filled(quantity: 30, price: usd("10")))
