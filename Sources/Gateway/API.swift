@@ -73,12 +73,15 @@ package struct Readiness: Sendable {
     package var venue: Bool
     /// At least one symbol has a price that may be traded on.
     package var marketData: Bool
+    /// On: every new order is refused. It does not make the router unready: a balancer that takes it away would take the cancels with it.
+    package var killSwitch: Bool
 
-    package init(database: Bool, migrations: Bool, venue: Bool, marketData: Bool) {
+    package init(database: Bool, migrations: Bool, venue: Bool, marketData: Bool, killSwitch: Bool = false) {
         self.database = database
         self.migrations = migrations
         self.venue = venue
         self.marketData = marketData
+        self.killSwitch = killSwitch
     }
 
     var takesOrders: Bool { database && migrations && venue && marketData }

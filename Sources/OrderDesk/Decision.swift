@@ -204,16 +204,8 @@ struct Decision {
             changes.replayed(in: account.shard)
             return .cancelRequested(order)
         }
-        guard case .changed(let requested, _) = order.apply(.cancelRequested, balances: &changes.balances, at: now) else {
-            return .orderNotOpen(order)
-        }
-        changes.tell(requested, of: order)
-        let answer = order
-        if order.status == .accepted, case .changed(let ended, _) = order.apply(.cancelled(reason: nil), balances: &changes.balances, at: now) {
-            changes.tell(ended, of: order)
-        }
+        guard let answer = changes.requestCancel(of: &order) else { return .orderNotOpen(order) }
         orders[id] = order
-        changes.update(order)
         return .cancelRequested(answer)
     }
 }

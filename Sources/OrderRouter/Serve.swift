@@ -230,7 +230,13 @@ extension Serve {
                 do {
                     return try await readers.read { database in
                         let isCurrent = try migrator.status(database.connection()).allSatisfy { $0.state != .pending }
-                        return Readiness(database: true, migrations: isCurrent, venue: try database.venueIsUp(session), marketData: isPriced)
+                        return Readiness(
+                            database: true,
+                            migrations: isCurrent,
+                            venue: try database.venueIsUp(session),
+                            marketData: isPriced,
+                            killSwitch: try isCurrent && database.halts().contains { $0.scope == .killSwitch }
+                        )
                     }
                 } catch {
                     log(.warning, "not_ready", ["error": String(describing: error)])

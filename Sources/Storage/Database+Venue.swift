@@ -71,13 +71,15 @@ package struct SendReads: Sendable {
     /// In force while the shards are locked: nothing is newly numbered under them (design section 6).
     package let halts: [Halt]
 
-    /// True for an order that waits for its number under a halt.
-    package func isHalted(_ order: OrderState) -> Bool { order.isHalted(by: halts) }
+    /// The halt that covers an order which waits for its number.
+    package func halt(on order: OrderState) -> Halt? { order.halt(among: halts) }
 }
 
 extension OrderState {
-    fileprivate func isHalted(by halts: [Halt]) -> Bool {
-        status == .accepted && halts.contains { $0.covers(account: account, symbol: terms.symbol) }
+    fileprivate func halt(among halts: [Halt]) -> Halt? {
+        guard status == .accepted else { return nil }
+        let covering = halts.filter { $0.covers(account: account, symbol: terms.symbol) }
+        return covering.first { $0.scope == .killSwitch } ?? covering.first
     }
 }
 
@@ -225,7 +227,7 @@ extension Database {
             return nil
         }
         let (orders, halts) = (rows[2].orders, rows[1].halts)
-        let ending = orders.values.filter { $0.isOverdue(at: now) || $0.isHalted(by: halts) }
+        let ending = orders.values.filter { $0.isOverdue(at: now) || $0.halt(among: halts) != nil }
         return SendReads(
             orders: OrderReads(locks: locks, orders: orders, accounts: rows[3].accounts, balances: try balances(touchedBy: ending)),
             rows: left,

@@ -48,16 +48,22 @@ package enum SQL {
     static let readCredentialStates = Statement("read_credential_states")
     static let readCredentials = Statement("read_credentials")
     static let readDetachCommand = Statement("read_detach_command")
+    static let readDoubts = Statement("read_doubts")
     static let readEventBounds = Statement("read_event_bounds")
     static let readEvents = Statement("read_events")
     static let readExecutions = Statement("read_executions")
+    static let readHaltDetails = Statement("read_halt_details")
     static let readHalts = Statement("read_halts")
     static let readInbox = Statement("read_inbox")
     static let readKey = Statement("read_key")
     static let readKeys = Statement("read_keys")
     static let readLogEnds = Statement("read_log_ends")
+    static let readOpenOrders = Statement("read_open_orders")
+    static let readOpenOrdersOfAccount = Statement("read_open_orders_of_account")
+    static let readOrderParts = Statement("read_order_parts")
     static let readOrdersAtVenue = Statement("read_orders_at_venue")
     static let readOrdersByID = Statement("read_orders_by_id")
+    static let readOrdersInDoubt = Statement("read_orders_in_doubt")
     static let readOutbox = Statement("read_outbox")
     static let readOverdueOrders = Statement("read_overdue_orders")
     static let readPartObstacle = Statement("read_part_obstacle")
@@ -71,6 +77,13 @@ package enum SQL {
     static let releaseLease = Statement("release_lease")
     static let resetSession = Statement("reset_session")
     static let setLoggedOn = Statement("set_logged_on")
+    static let showOrder = Statement("show_order")
+    static let showOrderAlarms = Statement("show_order_alarms")
+    static let showOrderEntries = Statement("show_order_entries")
+    static let showOrderEvents = Statement("show_order_events")
+    static let showOrderExecutions = Statement("show_order_executions")
+    static let showOrderReceived = Statement("show_order_received")
+    static let showOrderSent = Statement("show_order_sent")
     static let takeLease = Statement("take_lease")
     static let updateOrders = Statement("update_orders")
     static let verifyAlarms = Statement("verify_alarms")
@@ -97,11 +110,13 @@ package enum SQL {
         insertOperatorAudit, insertOrders, insertSent, listOrders, lockAllShards, lockParts, lockSession,
         lockShards, makeParts, noteAsked, openBalances, orderByID, parkReports, raiseAlarms, readAccounts,
         readAllBalances, readBacklog, readBalances, readCredentialStates, readCredentials, readDetachCommand,
-        readEventBounds, readEvents, readExecutions, readHalts, readInbox, readKey, readKeys, readLogEnds,
-        readOrdersAtVenue, readOrdersByID, readOutbox, readOverdueOrders, readPartObstacle, readParts, readSent,
+        readDoubts, readEventBounds, readEvents, readExecutions, readHaltDetails, readHalts, readInbox, readKey,
+        readKeys, readLogEnds, readOpenOrders, readOpenOrdersOfAccount, readOrderParts, readOrdersAtVenue,
+        readOrdersByID, readOrdersInDoubt, readOutbox, readOverdueOrders, readPartObstacle, readParts, readSent,
         readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp, readWholeTables, releaseLease,
-        resetSession, setLoggedOn, takeLease, updateOrders, verifyAlarms, verifyBalances, verifyCounters,
-        verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals, verifyKeys, verifyLog,
-        verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,
+        resetSession, setLoggedOn, showOrder, showOrderAlarms, showOrderEntries, showOrderEvents,
+        showOrderExecutions, showOrderReceived, showOrderSent, takeLease, updateOrders, verifyAlarms,
+        verifyBalances, verifyCounters, verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals,
+        verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,
     ]
 }

@@ -37,13 +37,15 @@ package enum Refusal: Hashable, Sendable {
 /// An operator's stop of new orders; cancels pass it (design section 4.3 row 7).
 package struct Halt: Hashable, Sendable {
     package enum Scope: String, Sendable, CaseIterable {
+        /// Everything, by `order-router kill-switch` alone.
+        case killSwitch = "kill_switch"
         case venue
         case symbol
         case account
     }
 
     package let scope: Scope
-    /// The symbol or the account; empty for the venue.
+    /// The symbol or the account; empty for the venue and the kill switch.
     package let subject: String
     package let reason: String
 
@@ -53,9 +55,14 @@ package struct Halt: Hashable, Sendable {
         self.reason = reason
     }
 
+    /// The reason of an order that was accepted before it and ends under it without a number.
+    package var endsAs: String { scope == .killSwitch ? Self.killSwitchReason : "halted" }
+
+    package static let killSwitchReason = "kill_switch"
+
     package func covers(account: AccountID, symbol: Symbol) -> Bool {
         switch scope {
-        case .venue: true
+        case .killSwitch, .venue: true
         case .symbol: subject == symbol.text
         case .account: subject == account.text
         }

@@ -135,7 +135,7 @@ extension [OutboxRow] {
 extension SendReads {
     /// Why an order that waits for its number never gets one, and its hold is free: halted before, or past its route deadline.
     fileprivate func end(of order: OrderState, at now: Int64) -> OrderEvent? {
-        if isHalted(order) { return .cancelled(reason: "halted") }
+        if let halt = halt(on: order) { return .cancelled(reason: halt.endsAs) }
         return order.isOverdue(at: now) ? .notRouted : nil
     }
 }

@@ -104,7 +104,8 @@ final class VenueSession: SessionStore {
     }
 
     /// Messages to be sent again. A NewOrderSingle past its deadline is not: its order is UNKNOWN until the venue has said that it never heard of it.
-    /// Nor is one that the venue has acknowledged or ended before: a venue that asks for it has lost its memory and would execute it anew.
+    /// Nor is one that the venue has acknowledged or ended before: a venue that asks for it has lost its memory and would execute it anew. Nor any while
+    /// the kill switch is on.
     func stored(from: Int, through: Int) throws -> [StoredMessage] {
         let record = try held()
         let sent = try database.sentMessages(
@@ -114,19 +115,20 @@ final class VenueSession: SessionStore {
             through: Int64(through)
         )
         let now = now
-        let late = sent.filter { $0.type == "D" && $0.resendBy < now }
-        for (shard, messages) in Dictionary(grouping: late, by: \.shard) {
-            try doubt(messages.compactMap { OrderID($0.orderID) }, shard: shard, in: [.routed], reason: "not_resent_past_its_deadline")
+        let orders = sent.filter { $0.type == "D" }
+        let isKilled = try !orders.isEmpty && database.halts().contains { $0.scope == .killSwitch }
+        for (shard, messages) in Dictionary(grouping: orders.filter { isKilled || $0.resendBy < now }, by: \.shard) {
+            let reason = isKilled ? "not_resent_under_the_kill_switch" : "not_resent_past_its_deadline"
+            try doubt(messages.compactMap { OrderID($0.orderID) }, shard: shard, in: [.routed], reason: reason)
         }
-        let orders = try database.orders(sent.filter { $0.type == "D" }.compactMap { OrderID($0.orderID) })
-        let answered = Set(orders.values.filter { !$0.awaitsTheVenue }.map(\.id.text))
+        let answered = Set(try database.orders(orders.compactMap { OrderID($0.orderID) }).values.filter { !$0.awaitsTheVenue }.map(\.id.text))
         return sent.map {
             StoredMessage(
                 number: Int($0.number),
                 type: MessageType(rawValue: $0.type),
                 sendingTime: $0.sentAt,
                 body: $0.body,
-                isExpired: $0.resendBy < now || ($0.type == "D" && answered.contains($0.orderID))
+                isExpired: $0.resendBy < now || ($0.type == "D" && (isKilled || answered.contains($0.orderID)))
             )
         }
     }
