@@ -30,8 +30,8 @@ extension APIHandler {
     func metrics(_ call: inout Call) async throws -> HTTPResponse {
         api.gauges()
         api.metrics.set("order_router_queue_depth", to: Double(api.queue.depth))
-        let read = try? await api.readers.read { (try $0.backlog(), try $0.halts(), try $0.doubts()) }
-        if let (backlog, halts, doubts) = read {
+        let read = try? await api.readers.read { (try $0.backlog(), try $0.halts(), try $0.doubts(), try $0.differenceCount()) }
+        if let (backlog, halts, doubts, differences) = read {
             api.metrics.set("order_router_backlog", [("leg", "send")], to: Double(backlog.unsentRows))
             api.metrics.set("order_router_backlog", [("leg", "settle")], to: Double(backlog.unsettledReports))
             for (leg, oldest) in [("send", backlog.oldestUnsentAt), ("settle", backlog.oldestUnsettledAt)] {
@@ -41,6 +41,7 @@ extension APIHandler {
             api.metrics.set("order_router_parked_reports", to: Double(backlog.parkedReports))
             api.metrics.set("order_router_alarms", to: Double(backlog.alarms))
             api.metrics.set("order_router_parts_ahead_days", to: Double(backlog.partDaysAhead))
+            if let differences { api.metrics.set("order_router_venue_differences", to: Double(differences)) }
             for scope in Halt.Scope.allCases {
                 api.metrics.set("order_router_halts", [("scope", scope.rawValue)], to: Double(halts.count { $0.scope == scope }))
             }

@@ -362,7 +362,7 @@ extension Database {
 }
 
 extension Pipeline {
-    fileprivate mutating func insertSent(_ messages: [SentMessage], session: String, generation: Int64) {
+    mutating func insertSent(_ messages: [SentMessage], session: String, generation: Int64) {
         add(SQL.insertSent) {
             $0.append(session)
             $0.append(generation)
@@ -376,7 +376,7 @@ extension Pipeline {
         }
     }
 
-    fileprivate mutating func advance(_ session: String, epoch: Int64, generation: Int64, nextOut: Int64, nextIn: Int64, received: Int) {
+    mutating func advance(_ session: String, epoch: Int64, generation: Int64, nextOut: Int64, nextIn: Int64, received: Int) {
         add(SQL.advanceSession) {
             $0.append(session)
             for value in [epoch, generation, nextOut, nextIn, Int64(received)] { $0.append(value) }

@@ -13,14 +13,18 @@ package enum SQL {
     static let changeCredential = Statement("change_credential")
     static let clearChallenge = Statement("clear_challenge")
     static let commitUnflushed = Statement("commit_unflushed")
+    static let compareWithVenue = Statement("compare_with_venue")
+    static let countDifferences = Statement("count_differences")
     static let countOrderBlocks = Statement("count_order_blocks")
     static let deleteHalt = Statement("delete_halt")
     static let deleteOldEvents = Statement("delete_old_events")
     static let deleteOldInbox = Statement("delete_old_inbox")
     static let deleteOldSent = Statement("delete_old_sent")
+    static let endReconciliation = Statement("end_reconciliation")
     static let insertAccount = Statement("insert_account")
     static let insertCredential = Statement("insert_credential")
     static let insertCredentialAudit = Statement("insert_credential_audit")
+    static let insertDifferences = Statement("insert_differences")
     static let insertEntries = Statement("insert_entries")
     static let insertExecutions = Statement("insert_executions")
     static let insertHalt = Statement("insert_halt")
@@ -29,6 +33,7 @@ package enum SQL {
     static let insertLog = Statement("insert_log")
     static let insertOperatorAudit = Statement("insert_operator_audit")
     static let insertOrders = Statement("insert_orders")
+    static let insertReconciliation = Statement("insert_reconciliation")
     static let insertSent = Statement("insert_sent")
     static let listOrders = Statement("list_orders")
     static let lockAllShards = Statement("lock_all_shards")
@@ -37,6 +42,7 @@ package enum SQL {
     static let lockShards = Statement("lock_shards")
     static let makeParts = Statement("make_parts")
     static let noteAsked = Statement("note_asked")
+    static let noteReconciliationSent = Statement("note_reconciliation_sent")
     static let openBalances = Statement("open_balances")
     static let orderByID = Statement("order_by_id")
     static let parkReports = Statement("park_reports")
@@ -48,6 +54,7 @@ package enum SQL {
     static let readCredentialStates = Statement("read_credential_states")
     static let readCredentials = Statement("read_credentials")
     static let readDetachCommand = Statement("read_detach_command")
+    static let readDifferences = Statement("read_differences")
     static let readDoubts = Statement("read_doubts")
     static let readEventBounds = Statement("read_event_bounds")
     static let readEvents = Statement("read_events")
@@ -60,6 +67,7 @@ package enum SQL {
     static let readLogEnds = Statement("read_log_ends")
     static let readOpenOrders = Statement("read_open_orders")
     static let readOpenOrdersOfAccount = Statement("read_open_orders_of_account")
+    static let readOpenReconciliations = Statement("read_open_reconciliations")
     static let readOrderParts = Statement("read_order_parts")
     static let readOrdersAtVenue = Statement("read_orders_at_venue")
     static let readOrdersByID = Statement("read_orders_by_id")
@@ -68,6 +76,8 @@ package enum SQL {
     static let readOverdueOrders = Statement("read_overdue_orders")
     static let readPartObstacle = Statement("read_part_obstacle")
     static let readParts = Statement("read_parts")
+    static let readReconciliation = Statement("read_reconciliation")
+    static let readReconciliationAnswer = Statement("read_reconciliation_answer")
     static let readSent = Statement("read_sent")
     static let readSilentOrders = Statement("read_silent_orders")
     static let readTableSizes = Statement("read_table_sizes")
@@ -104,19 +114,22 @@ package enum SQL {
     /// All of them but BEGIN, COMMIT and ROLLBACK, which a connection prepares by itself.
     package static let all: [Statement] = [
         accountOfCredential, advanceEvents, advanceSession, advanceShards, advanceWatch, beginVerify,
-        carryEntries, changeBalances, changeCredential, clearChallenge, commitUnflushed, countOrderBlocks,
-        deleteHalt, deleteOldEvents, deleteOldInbox, deleteOldSent, insertAccount, insertCredential,
-        insertCredentialAudit, insertEntries, insertExecutions, insertHalt, insertInbox, insertKeys, insertLog,
-        insertOperatorAudit, insertOrders, insertSent, listOrders, lockAllShards, lockParts, lockSession,
-        lockShards, makeParts, noteAsked, openBalances, orderByID, parkReports, raiseAlarms, readAccounts,
-        readAllBalances, readBacklog, readBalances, readCredentialStates, readCredentials, readDetachCommand,
-        readDoubts, readEventBounds, readEvents, readExecutions, readHaltDetails, readHalts, readInbox, readKey,
-        readKeys, readLogEnds, readOpenOrders, readOpenOrdersOfAccount, readOrderParts, readOrdersAtVenue,
-        readOrdersByID, readOrdersInDoubt, readOutbox, readOverdueOrders, readPartObstacle, readParts, readSent,
-        readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp, readWholeTables, releaseLease,
-        resetSession, setLoggedOn, showOrder, showOrderAlarms, showOrderEntries, showOrderEvents,
-        showOrderExecutions, showOrderReceived, showOrderSent, takeLease, updateOrders, verifyAlarms,
-        verifyBalances, verifyCounters, verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals,
-        verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,
+        carryEntries, changeBalances, changeCredential, clearChallenge, commitUnflushed, compareWithVenue,
+        countDifferences, countOrderBlocks, deleteHalt, deleteOldEvents, deleteOldInbox, deleteOldSent,
+        endReconciliation, insertAccount, insertCredential, insertCredentialAudit, insertDifferences,
+        insertEntries, insertExecutions, insertHalt, insertInbox, insertKeys, insertLog, insertOperatorAudit,
+        insertOrders, insertReconciliation, insertSent, listOrders, lockAllShards, lockParts, lockSession,
+        lockShards, makeParts, noteAsked, noteReconciliationSent, openBalances, orderByID, parkReports,
+        raiseAlarms, readAccounts, readAllBalances, readBacklog, readBalances, readCredentialStates,
+        readCredentials, readDetachCommand, readDifferences, readDoubts, readEventBounds, readEvents,
+        readExecutions, readHaltDetails, readHalts, readInbox, readKey, readKeys, readLogEnds, readOpenOrders,
+        readOpenOrdersOfAccount, readOpenReconciliations, readOrderParts, readOrdersAtVenue, readOrdersByID,
+        readOrdersInDoubt, readOutbox, readOverdueOrders, readPartObstacle, readParts, readReconciliation,
+        readReconciliationAnswer, readSent, readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp,
+        readWholeTables, releaseLease, resetSession, setLoggedOn, showOrder, showOrderAlarms, showOrderEntries,
+        showOrderEvents, showOrderExecutions, showOrderReceived, showOrderSent, takeLease, updateOrders,
+        verifyAlarms, verifyBalances, verifyCounters, verifyEntries, verifyEvents, verifyFills, verifyHolds,
+        verifyJournals, verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns,
+        verifyVenueOrders,
     ]
 }

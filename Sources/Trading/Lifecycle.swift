@@ -153,6 +153,7 @@ package struct Alarm: Hashable, Sendable {
         case owes
         case parked
         case cumulativeQuantityDiffers = "cum_qty_differs"
+        case reconciliation
     }
 
     package let kind: Kind

@@ -12,7 +12,7 @@ package struct VenueReport: Sendable, Hashable {
         case orderRefused = 3
         /// The same of an OrderCancelRequest of ours.
         case cancelRefused = 4
-        /// The same of an OrderStatusRequest of ours: asked again later.
+        /// The same of an OrderStatusRequest (asked again later) or OrderMassStatusRequest of ours.
         case statusRefused = 6
         /// Anything else that names no order of ours: parked.
         case other = 5
@@ -51,6 +51,9 @@ package struct VenueReport: Sendable, Hashable {
     package init(kind: Kind) {
         self.kind = kind
     }
+
+    /// A status, or the refusal to say one: it tells where an order stands and is no event of it.
+    package var answersAQuestion: Bool { kind == .statusRefused || (kind == .execution && execType == "I") }
 }
 
 /// What a report means for its order.

@@ -1,4 +1,5 @@
 import FIX
+import Storage
 import Trading
 
 /// The messages that we send (FIX 4.4 volume 4). Prices are exact decimals; quantities whole shares.
@@ -41,6 +42,16 @@ extension OrderState {
         message.append(.account, account.text)
         message.append(.symbol, terms.symbol.text)
         message.append(.side, terms.side.rawValue)
+        return message
+    }
+}
+
+extension Reconciliation {
+    /// OrderMassStatusRequest (35=AF) for all orders (MassStatusReqType 7): answered by an ExecutionReport with ExecType I for each.
+    var massStatusRequest: FIXMessage {
+        var message = FIXMessage(.orderMassStatusRequest)
+        message.append(.massStatusReqID, requestID)
+        message.append(.massStatusReqType, 7)
         return message
     }
 }

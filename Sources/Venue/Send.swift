@@ -92,12 +92,14 @@ extension VenueSession {
         }
     }
 
-    /// OrderStatusRequests for orders that are UNKNOWN, or whose cancel request stays unanswered, and that were not asked about lately.
+    /// OrderStatusRequests for orders that are UNKNOWN, or whose cancel request stays unanswered, and that were not asked about lately; before them what
+    /// comparisons with the venue ask for.
     func ask(_ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
         guard wall >= askDue else { return [] }
         askDue = wall + settings.askInterval
+        let asked = try reconcile(&session, at: wall)
         let orders = try database.unknownOrders(askedBefore: wall - settings.askInterval, limit: Self.askCap)
-        if orders.isEmpty { return [] }
+        if orders.isEmpty { return asked }
         let record = try held()
         let outgoing = orders.map { session.send($0.orderStatusRequest(), at: wall) }
         let kept = zip(orders, outgoing).map { order, message in
@@ -120,7 +122,7 @@ extension VenueSession {
             at: wall
         )
         try committed(session.numbers)
-        return outgoing
+        return asked + outgoing
     }
 }
 

@@ -25,6 +25,8 @@ final class VenueSession: SessionStore {
     private var leaseDeadline: Int64 = 0
     private var leaseDue: Int64 = 0
     var askDue: Int64 = 0
+    /// This router has compared with the venue, or has asked to, since its start.
+    private var hasAskedForAll = false
     /// The shard that was sent for last.
     var lastShard: Int16 = -1
 
@@ -167,6 +169,9 @@ final class VenueSession: SessionStore {
         guard let record else { return }
         try database.setLoggedOn(loggedOn, session: settings.sessionID, epoch: record.epoch)
         askDue = 0
+        if !loggedOn || hasAskedForAll { return }
+        _ = try database.requestReconciliation(of: settings.sessionID, by: "router", at: now)
+        hasAskedForAll = true
     }
 
     // MARK: Doubt
@@ -178,7 +183,19 @@ final class VenueSession: SessionStore {
     private func doubtAll(reason: String) throws {
         let reading = Database(options)
         defer { reading.drop() }
+        try doubt(try reading.ordersAtVenue(blocks: Self.readPortion, renewIfDue), reason: reason)
+    }
+
+    /// What is open here and was numbered, on a connection of its own, and what differs from the venue's answer.
+    func compare(_ reconciliation: Reconciliation) throws -> [Difference] {
+        let reading = Database(options)
+        defer { reading.drop() }
         let open = try reading.ordersAtVenue(blocks: Self.readPortion, renewIfDue)
+        return try reading.compare(reconciliation.id, open: open.values.flatMap { $0 })
+    }
+
+    /// Orders by shard, a portion per transaction.
+    func doubt(_ open: [Int16: [OrderID]], reason: String) throws {
         for (shard, orders) in open.sorted(by: { $0.key < $1.key }) {
             for first in stride(from: 0, to: orders.count, by: Self.doubtPortion) {
                 let portion = Array(orders[first..<min(first + Self.doubtPortion, orders.count)])
