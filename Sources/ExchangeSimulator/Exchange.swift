@@ -41,14 +41,14 @@ package struct Exchange: Sendable {
     package internal(set) var seen: [String: Int] = [:]
     /// ClOrdIDs that came again as a new order: each is an order that somebody would have doubled.
     package internal(set) var doubles: [String] = []
-    /// The order that each cancel request is for.
-    var cancels: [String: String] = [:]
+    /// The order that each cancel or replace request is for: request and order by the ClOrdIDs that they came with.
+    var requests: [String: String] = [:]
     /// Numbers OrderIDs and ExecIDs.
     var counter: Int64 = 0
     /// What has to be written down since it was last asked for.
     var changes = Changes()
     /// ClOrdIDs of open orders in the order of arrival, by symbol; those that have ended leave when their symbol is next matched.
-    private var open: [String: [String]] = [:]
+    var open: [String: [String]] = [:]
     /// Symbols whose resting orders have not met the quote yet.
     private var unmatched: Set<String> = []
 
@@ -56,7 +56,7 @@ package struct Exchange: Sendable {
         var orders: Set<String> = []
         var seen: [String] = []
         var doubles: [String] = []
-        var cancels: [String] = []
+        var requests: [String] = []
     }
 
     package init() {}
@@ -74,7 +74,9 @@ package struct Exchange: Sendable {
         switch message.type {
         case .newOrderSingle: newOrder(message, number: number, isPossResend: isPossResend, from: party, at: time)
         case .orderCancelRequest: cancel(message, number: number, isPossResend: isPossResend, from: party, at: time)
+        case .orderCancelReplaceRequest: replace(message, number: number, isPossResend: isPossResend, from: party, at: time)
         case .orderStatusRequest: status(message, number: number, from: party, at: time)
+        case .orderMassStatusRequest: massStatus(message, number: number, from: party, at: time)
         case .reject, .businessMessageReject: []
         default: [businessReject(message, number: number, reason: 3, "unsupported message type", to: party, at: time)]
         }
@@ -230,9 +232,9 @@ package struct Exchange: Sendable {
     // MARK: Matching
 
     /// Fills what the quote and the scenario allow now.
-    private mutating func work(_ order: inout ExchangeOrder, at time: Int64, _ reports: inout [Report]) {
+    mutating func work(_ order: inout ExchangeOrder, at time: Int64, _ reports: inout [Report]) {
         let scenario = scenario(of: order.symbol)
-        guard scenario != .mute, scenario != .fillAfterCancel, let quote = quote(of: order.symbol),
+        guard scenario?.keepsResting != true, let quote = quote(of: order.symbol),
             !settings.halted.contains(order.symbol), !settings.halted.contains(Scenario.split(order.symbol).base)
         else { return }
         let quoted = order.side == .buy ? quote.ask : quote.bid

@@ -10,13 +10,16 @@ package enum Scenario: String, CaseIterable, Sendable {
     case fillAfterCancel = "LATEFILL"
     case priceGap = "GAP"
     case noCancel = "NOCXL"
+    case noReplace = "NOREPL"
+    case crossingFill = "CROSS"
+    case filledFirst = "TOOLATE"
 
     /// One line for a person who has to choose.
     package var summary: String {
         switch self {
         case .reject: "Every order is rejected."
         case .partialFills: "Fills come in quarters: one at once, one at each tick. IOC gets the first alone, FOK all at once."
-        case .late: "Reports come after a delay. A cancel is first pending, then done."
+        case .late: "Reports come after a delay. A cancel or replace is first pending, then done."
         case .mute: "Orders rest and nothing is ever answered, except status requests."
         case .drop: "The order is booked, then the connection breaks before it is acknowledged; once for each order."
         case .duplicateReports: "Every report is sent twice, as two messages with one ExecID."
@@ -24,6 +27,17 @@ package enum Scenario: String, CaseIterable, Sendable {
         case .fillAfterCancel: "Orders rest; after a cancel is acknowledged, half of the order is filled all the same."
         case .priceGap: "Orders without a limit are filled 20 % worse than the quote."
         case .noCancel: "Every cancel request is rejected."
+        case .noReplace: "Every replace request is rejected."
+        case .crossingFill: "Orders rest; a cancel or replace request crosses a fill of half of what is left."
+        case .filledFirst: "Orders rest; a cancel or replace request comes too late: all that is left has just been filled."
+        }
+    }
+
+    /// No quote fills the order.
+    var keepsResting: Bool {
+        switch self {
+        case .mute, .fillAfterCancel, .crossingFill, .filledFirst: true
+        default: false
         }
     }
 

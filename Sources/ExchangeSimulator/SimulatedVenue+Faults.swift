@@ -26,6 +26,14 @@ extension SimulatedVenue {
     /// Reports that were sent to this party, in order.
     package func sentReports(to party: String) -> [FIXMessage] { books.with { $0.parties[party]?.history ?? [] } }
 
+    /// Reports that are yet to be sent to this party: withheld, late, or waiting for its connection.
+    package func waitingReports(to party: String) -> [FIXMessage] {
+        books.with { state in
+            let waiting = Array(state.parties[party]?.ready ?? []) + (state.parties[party]?.delayed ?? [])
+            return waiting.sorted { $0.id < $1.id }.map(\.message)
+        }
+    }
+
     // MARK: Quotes
 
     /// Sets a symbol's quote; a scenario variant may get one of its own. Resting orders meet it at once.

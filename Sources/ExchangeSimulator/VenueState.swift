@@ -195,7 +195,7 @@ struct VenueState {
         entries += changes.orders.sorted().compactMap { exchange.orders[$0].map { .order($0) } }
         entries += changes.seen.map { .seen($0) }
         entries += changes.doubles.map { .double($0) }
-        entries += changes.cancels.compactMap { id in exchange.cancels[id].map { .cancel(id: id, original: $0) } }
+        entries += changes.requests.compactMap { id in exchange.requests[id].map { .request(id: id, original: $0) } }
         let queued = reports.map { report in
             entryCounter += 1
             return OutboxEntry(
@@ -245,7 +245,7 @@ struct VenueState {
         case .order(let order): exchange.restore(order)
         case .seen(let id): exchange.seen[id, default: 0] += 1
         case .double(let id): exchange.doubles.append(id)
-        case .cancel(let id, let original): exchange.cancels[id] = original
+        case .request(let id, let original): exchange.requests[id] = original
         case .counter(let value): exchange.counter = value
         case .queued(let entry):
             entryCounter = max(entryCounter, entry.id)
