@@ -7,14 +7,16 @@ import Wire
 ///
 /// Work is decided in arrival order; each piece sees what those before it did.
 struct Decision {
-    private let reads: AcceptReads
-    private let market: any QuoteSource
-    private let rules: DeskRules
-    private let now: Int64
-    private(set) var changes: ShardChanges
+    let reads: AcceptReads
+    let market: any QuoteSource
+    let rules: DeskRules
+    let now: Int64
+    var changes: ShardChanges
     private(set) var verdicts: [Verdict] = []
     private var keys: [KeyID: KeyRecord]
-    private var orders: [OrderID: OrderState]
+    var orders: [OrderID: OrderState]
+    /// Keys that this batch asks the venue about.
+    var questions: Set<KeyID> = []
 
     init(reads: AcceptReads, market: any QuoteSource, rules: DeskRules, now: Int64) {
         self.reads = reads
@@ -45,6 +47,7 @@ struct Decision {
         let credential = reads.credentials[CredentialKey(submission.account, submission.credentialID)]
         guard let credential, credential != .pendingPairing else { return .refused(.credentialUnknown) }
         if let first = keys[id] { return again(submission, first) }
+        if reads.mayBeLost(submission.key, clockTolerance: rules.clockTolerance) { return recover(submission) }
         if credential == .invalidated { return .refused(.credentialInvalidated) }
         // Looked up once: what was found fresh is what is traded on.
         let listing = market.listing(of: submission.terms.symbol)
@@ -151,7 +154,7 @@ struct Decision {
         )
     }
 
-    private mutating func claim(
+    mutating func claim(
         _ submission: Submission,
         _ outcome: KeyRecord.Outcome,
         order: OrderID?,
@@ -175,11 +178,13 @@ struct Decision {
 
     // MARK: fence
 
-    private mutating func fence(_ id: KeyID) -> Verdict {
+    mutating func fence(_ id: KeyID) -> Verdict {
         if let used = keys[id] {
             changes.replayed(in: id.account.shard)
             return .key(asItStands(used))
         }
+        // The venue may have its order: what becomes of it is said once the signed order itself was sent again.
+        if reads.mayBeLost(id.key, clockTolerance: rules.clockTolerance), reads.recoveredKeys[id] != .some(false) { return .outcomeUnknown }
         let record = KeyRecord(
             id: id,
             outcome: .fenced,

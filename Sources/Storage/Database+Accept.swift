@@ -12,6 +12,15 @@ package struct AcceptReads: Sendable {
     package let credentials: [CredentialKey: CredentialState]
     /// Orders of these shards that are to be cancelled or that the keys belong to.
     package let orders: [OrderID: OrderState]
+    /// When this database was last recovered from a backup, if ever.
+    package let recoveredAt: Int64?
+    /// Keys that were asked about at the venue since, with its word on whether it knows their order; nil: none yet.
+    package let recoveredKeys: [KeyID: Bool?]
+
+    /// Whether a key may have been accepted in what a restore has lost: its own time, which a client's clock wrote, lies before the last recovery.
+    package func mayBeLost(_ key: IdempotencyKey, clockTolerance: Int64) -> Bool {
+        recoveredAt.map { key.milliseconds <= $0 + clockTolerance } ?? false
+    }
 }
 
 extension Database {
@@ -45,6 +54,7 @@ extension Database {
             }
         }
         let locks = rows[0].shardLocks
+        let recoveredAt = rows[2].count == 1 ? rows[2].optionalInt64(0, 1) : nil
         let found = try ordersOf(locks, named: orders, keys: rows[5].keys)
         return AcceptReads(
             locks: locks,
@@ -54,7 +64,9 @@ extension Database {
             balances: rows[4].balances.merging(found?.balances ?? [:]) { first, _ in first },
             keys: rows[5].keys,
             credentials: rows[6].credentialStates,
-            orders: found?.orders ?? [:]
+            orders: found?.orders ?? [:],
+            recoveredAt: recoveredAt,
+            recoveredKeys: try recoveredAt.map { _ throws(PostgresError) in try recoveredKeys(keys) } ?? [:]
         )
     }
 

@@ -76,6 +76,12 @@ package struct ShardChanges: Sendable {
     package private(set) var executions: [Execution] = []
     package private(set) var parked: [(shard: Int16, inboxID: Int64, why: String)] = []
     private(set) var alarms: [RaisedAlarm] = []
+    /// Unseen keys of before a recovery, to be asked about at the venue.
+    private(set) var questions: [KeyQuestion] = []
+    /// The venue's word on whether it knows orders that are not here.
+    private(set) var knownAtVenue: [OrderID: Bool] = [:]
+    /// Orders that were made from what the venue knows; reports about them that came before attach.
+    private(set) var adopted: [(order: OrderState, session: String)] = []
     private(set) var events: [Event] = []
     private(set) var eventBase: [AccountID: Int64]
     private(set) var eventNow: [AccountID: Int64] = [:]
@@ -118,6 +124,13 @@ package struct ShardChanges: Sendable {
     package mutating func book(_ execution: Execution) { executions.append(execution) }
 
     package mutating func park(inboxID: Int64, of shard: Int16, why: String) { parked.append((shard, inboxID, why)) }
+
+    package mutating func ask(about question: KeyQuestion) { questions.append(question) }
+
+    package mutating func adopt(_ order: OrderState, session: String) { adopted.append((order, session)) }
+
+    /// One word that it knows the order outweighs any that it does not.
+    package mutating func venueKnows(_ order: OrderID, _ knows: Bool) { knownAtVenue[order] = knows || knownAtVenue[order] == true }
 
     package mutating func raise(_ alarm: Alarm, account: AccountID?, orderID: String?) {
         alarms.append(RaisedAlarm(alarm: alarm, account: account, orderID: orderID))

@@ -7,6 +7,8 @@ package enum SQL {
     static let advanceSession = Statement("advance_session")
     static let advanceShards = Statement("advance_shards")
     static let advanceWatch = Statement("advance_watch")
+    static let answerRecoveredKeys = Statement("answer_recovered_keys")
+    static let attachReports = Statement("attach_reports")
     static let beginVerify = Statement("begin_verify")
     static let carryEntries = Statement("carry_entries")
     static let changeBalances = Statement("change_balances")
@@ -34,6 +36,7 @@ package enum SQL {
     static let insertOperatorAudit = Statement("insert_operator_audit")
     static let insertOrders = Statement("insert_orders")
     static let insertReconciliation = Statement("insert_reconciliation")
+    static let insertRecoveredKeys = Statement("insert_recovered_keys")
     static let insertSent = Statement("insert_sent")
     static let listOrders = Statement("list_orders")
     static let lockAllShards = Statement("lock_all_shards")
@@ -42,6 +45,7 @@ package enum SQL {
     static let lockShards = Statement("lock_shards")
     static let makeParts = Statement("make_parts")
     static let noteAsked = Statement("note_asked")
+    static let noteKeysAsked = Statement("note_keys_asked")
     static let noteReconciliationSent = Statement("note_reconciliation_sent")
     static let openBalances = Statement("open_balances")
     static let orderByID = Statement("order_by_id")
@@ -64,6 +68,7 @@ package enum SQL {
     static let readInbox = Statement("read_inbox")
     static let readKey = Statement("read_key")
     static let readKeys = Statement("read_keys")
+    static let readKeysToAsk = Statement("read_keys_to_ask")
     static let readLogEnds = Statement("read_log_ends")
     static let readOpenOrders = Statement("read_open_orders")
     static let readOpenOrdersOfAccount = Statement("read_open_orders_of_account")
@@ -78,12 +83,14 @@ package enum SQL {
     static let readParts = Statement("read_parts")
     static let readReconciliation = Statement("read_reconciliation")
     static let readReconciliationAnswer = Statement("read_reconciliation_answer")
+    static let readRecoveredKeys = Statement("read_recovered_keys")
     static let readSent = Statement("read_sent")
     static let readSilentOrders = Statement("read_silent_orders")
     static let readTableSizes = Statement("read_table_sizes")
     static let readUnknownOrders = Statement("read_unknown_orders")
     static let readVenueUp = Statement("read_venue_up")
     static let readWholeTables = Statement("read_whole_tables")
+    static let recoverDatabase = Statement("recover_database")
     static let releaseLease = Statement("release_lease")
     static let resetSession = Statement("reset_session")
     static let setLoggedOn = Statement("set_logged_on")
@@ -113,23 +120,23 @@ package enum SQL {
 
     /// All of them but BEGIN, COMMIT and ROLLBACK, which a connection prepares by itself.
     package static let all: [Statement] = [
-        accountOfCredential, advanceEvents, advanceSession, advanceShards, advanceWatch, beginVerify,
-        carryEntries, changeBalances, changeCredential, clearChallenge, commitUnflushed, compareWithVenue,
-        countDifferences, countOrderBlocks, deleteHalt, deleteOldEvents, deleteOldInbox, deleteOldSent,
-        endReconciliation, insertAccount, insertCredential, insertCredentialAudit, insertDifferences,
-        insertEntries, insertExecutions, insertHalt, insertInbox, insertKeys, insertLog, insertOperatorAudit,
-        insertOrders, insertReconciliation, insertSent, listOrders, lockAllShards, lockParts, lockSession,
-        lockShards, makeParts, noteAsked, noteReconciliationSent, openBalances, orderByID, parkReports,
-        raiseAlarms, readAccounts, readAllBalances, readBacklog, readBalances, readCredentialStates,
-        readCredentials, readDetachCommand, readDifferences, readDoubts, readEventBounds, readEvents,
-        readExecutions, readHaltDetails, readHalts, readInbox, readKey, readKeys, readLogEnds, readOpenOrders,
-        readOpenOrdersOfAccount, readOpenReconciliations, readOrderParts, readOrdersAtVenue, readOrdersByID,
-        readOrdersInDoubt, readOutbox, readOverdueOrders, readPartObstacle, readParts, readReconciliation,
-        readReconciliationAnswer, readSent, readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp,
-        readWholeTables, releaseLease, resetSession, setLoggedOn, showOrder, showOrderAlarms, showOrderEntries,
-        showOrderEvents, showOrderExecutions, showOrderReceived, showOrderSent, takeLease, updateOrders,
-        verifyAlarms, verifyBalances, verifyCounters, verifyEntries, verifyEvents, verifyFills, verifyHolds,
-        verifyJournals, verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns,
-        verifyVenueOrders,
+        accountOfCredential, advanceEvents, advanceSession, advanceShards, advanceWatch, answerRecoveredKeys,
+        attachReports, beginVerify, carryEntries, changeBalances, changeCredential, clearChallenge,
+        commitUnflushed, compareWithVenue, countDifferences, countOrderBlocks, deleteHalt, deleteOldEvents,
+        deleteOldInbox, deleteOldSent, endReconciliation, insertAccount, insertCredential, insertCredentialAudit,
+        insertDifferences, insertEntries, insertExecutions, insertHalt, insertInbox, insertKeys, insertLog,
+        insertOperatorAudit, insertOrders, insertReconciliation, insertRecoveredKeys, insertSent, listOrders,
+        lockAllShards, lockParts, lockSession, lockShards, makeParts, noteAsked, noteKeysAsked,
+        noteReconciliationSent, openBalances, orderByID, parkReports, raiseAlarms, readAccounts, readAllBalances,
+        readBacklog, readBalances, readCredentialStates, readCredentials, readDetachCommand, readDifferences,
+        readDoubts, readEventBounds, readEvents, readExecutions, readHaltDetails, readHalts, readInbox, readKey,
+        readKeys, readKeysToAsk, readLogEnds, readOpenOrders, readOpenOrdersOfAccount, readOpenReconciliations,
+        readOrderParts, readOrdersAtVenue, readOrdersByID, readOrdersInDoubt, readOutbox, readOverdueOrders,
+        readPartObstacle, readParts, readReconciliation, readReconciliationAnswer, readRecoveredKeys, readSent,
+        readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp, readWholeTables, recoverDatabase,
+        releaseLease, resetSession, setLoggedOn, showOrder, showOrderAlarms, showOrderEntries, showOrderEvents,
+        showOrderExecutions, showOrderReceived, showOrderSent, takeLease, updateOrders, verifyAlarms,
+        verifyBalances, verifyCounters, verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals,
+        verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,
     ]
 }

@@ -8,6 +8,8 @@ package enum Refusal: Hashable, Sendable {
     /// The key was used for another request; the first one's order, if it became one.
     case keyReused(firstOrder: OrderID?)
     case keyFenced
+    /// The key may have been accepted in what a restore from a backup has lost; the venue is asked about its order.
+    case keyRecovering
     /// The key's own time is too old (or too far ahead) for a first use. Milliseconds; positive = old.
     case keyExpired(ageMilliseconds: Int64)
     case clockSkew(milliseconds: Int64)

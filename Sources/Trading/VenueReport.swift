@@ -52,6 +52,9 @@ package struct VenueReport: Sendable, Hashable {
         self.kind = kind
     }
 
+    /// The venue never heard of the order (OrdRejReason 5): the answer to a status request.
+    package var saysUnknownOrder: Bool { execType == "I" && orderStatus == "8" && rejectReason == 5 }
+
     /// A status, or the refusal to say one: it tells where an order stands and is no event of it.
     package var answersAQuestion: Bool { kind == .statusRefused || (kind == .execution && execType == "I") }
 }
@@ -115,7 +118,7 @@ extension VenueReport {
     /// An answer to OrderStatusRequest books nothing; it is evidence of where the order stands when its fills agree with ours.
     private func meaningOfStatus(for order: OrderState) -> ReportMeaning {
         // OrdRejReason 5, unknown order: the venue never heard of it, so it never will: the request came after the order on the same session.
-        if orderStatus == "8", rejectReason == 5 {
+        if saysUnknownOrder {
             return order.filledQuantity == 0
                 ? .event(.notRouted) : .unbookable("the venue does not know an order that it filled")
         }

@@ -55,3 +55,15 @@ extension Reconciliation {
         return message
     }
 }
+
+extension KeyQuestion {
+    /// OrderStatusRequest (35=H) for the order that the key gives, whether it exists or not.
+    var orderStatusRequest: FIXMessage {
+        var message = FIXMessage("H")
+        message.append(.clOrdID, orderID.text)
+        message.append(.account, id.account.text)
+        message.append(.symbol, symbol.text)
+        message.append(.side, side.rawValue)
+        return message
+    }
+}

@@ -97,7 +97,7 @@ extension VenueSession {
     func ask(_ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
         guard wall >= askDue else { return [] }
         askDue = wall + settings.askInterval
-        let asked = try reconcile(&session, at: wall)
+        let asked = try reconcile(&session, at: wall) + askForKeys(&session, at: wall)
         let orders = try database.unknownOrders(askedBefore: wall - settings.askInterval, limit: Self.askCap)
         if orders.isEmpty { return asked }
         let record = try held()
@@ -123,6 +123,37 @@ extension VenueSession {
         )
         try committed(session.numbers)
         return asked + outgoing
+    }
+}
+
+extension VenueSession {
+    /// OrderStatusRequests for the orders that keys of before a recovery may have become.
+    private func askForKeys(_ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
+        let questions = try database.keysToAsk(askedBefore: wall - settings.askInterval, limit: Self.askCap)
+        if questions.isEmpty { return [] }
+        let record = try held()
+        let outgoing = questions.map { session.send($0.orderStatusRequest, at: wall) }
+        let kept = zip(questions, outgoing).map { question, message in
+            SentMessage(
+                number: Int64(message.number),
+                type: message.type.rawValue,
+                sentAt: wall,
+                resendBy: wall + Self.resendable,
+                orderID: question.orderID.text,
+                shard: question.id.account.shard,
+                body: message.body
+            )
+        }
+        try database.commitKeysAsked(
+            kept,
+            session: settings.sessionID,
+            record: record,
+            nextOut: Int64(session.numbers.nextOut),
+            nextIn: Int64(session.numbers.nextIn),
+            at: wall
+        )
+        try committed(session.numbers)
+        return outgoing
     }
 }
 
