@@ -55,7 +55,7 @@ extension Database {
             let parts = try connection.run(SQL.readOrderParts)
             for part in 0..<parts.count {
                 for first in stride(from: 0, to: parts.int64(part, 1), by: Int(blocks)) {
-                    let rows = try run(SQL.readOpenOrders) {
+                    let rows = try run(SQL.readOpenInPart) {
                         $0.append(parts.text(part, 0))
                         $0.append(first)
                         $0.append(first + blocks)

@@ -70,7 +70,7 @@ package enum SQL {
     static let readKeys = Statement("read_keys")
     static let readKeysToAsk = Statement("read_keys_to_ask")
     static let readLogEnds = Statement("read_log_ends")
-    static let readOpenOrders = Statement("read_open_orders")
+    static let readOpenInPart = Statement("read_open_in_part")
     static let readOpenOrdersOfAccount = Statement("read_open_orders_of_account")
     static let readOpenReconciliations = Statement("read_open_reconciliations")
     static let readOrderParts = Statement("read_order_parts")
@@ -130,7 +130,7 @@ package enum SQL {
         noteReconciliationSent, openBalances, orderByID, parkReports, raiseAlarms, readAccounts, readAllBalances,
         readBacklog, readBalances, readCredentialStates, readCredentials, readDetachCommand, readDifferences,
         readDoubts, readEventBounds, readEvents, readExecutions, readHaltDetails, readHalts, readInbox, readKey,
-        readKeys, readKeysToAsk, readLogEnds, readOpenOrders, readOpenOrdersOfAccount, readOpenReconciliations,
+        readKeys, readKeysToAsk, readLogEnds, readOpenInPart, readOpenOrdersOfAccount, readOpenReconciliations,
         readOrderParts, readOrdersAtVenue, readOrdersByID, readOrdersInDoubt, readOutbox, readOverdueOrders,
         readPartObstacle, readParts, readReconciliation, readReconciliationAnswer, readRecoveredKeys, readSent,
         readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp, readWholeTables, recoverDatabase,
