@@ -47,13 +47,13 @@ extension Exchange {
         guard var order = self.order(named: request.original) else {
             // Unknown order (CxlRejReason 1): OrderID NONE and OrdStatus rejected (FIX 4.4 volume 4, "Order Cancel Reject").
             let refusal = cancelReject(request, orderID: "NONE", status: "8", reason: 1, "unknown order")
-            reports.append(Report(party: request.party, message: refusal, due: request.time, dropsConnection: false))
+            reports.append(Report(party: request.party, message: refusal, due: request.time))
             return nil
         }
         if self.order(named: request.id) != nil {
             if request.isPossResend {
                 let answer = report(order, "I", at: request.time).message
-                reports.append(Report(party: request.party, message: answer, due: request.time, dropsConnection: false))
+                reports.append(Report(party: request.party, message: answer, due: request.time))
             } else {
                 refuse(request, order, reason: 6, "duplicate ClOrdID", &reports)
             }
@@ -86,7 +86,7 @@ extension Exchange {
         pending.ordStatus = type
         pending.clOrdID = request.id
         pending.origClOrdID = request.original
-        reports.append(Report(party: order.party, message: pending.message, due: request.time, dropsConnection: false))
+        reports.append(Report(party: order.party, message: pending.message, due: request.time))
     }
 
     func refuse(_ request: Request, _ order: ExchangeOrder, reason: Int, _ text: String, _ reports: inout [Report]) {
@@ -114,7 +114,7 @@ extension Exchange {
         if let id = message.string(.clOrdID) { reject.append(.businessRejectRefID, id) }
         reject.append(.businessRejectReason, reason)
         reject.append(.text, text)
-        return Report(party: party, message: reject, due: time, dropsConnection: false)
+        return Report(party: party, message: reject, due: time)
     }
 }
 

@@ -11,14 +11,15 @@ extension Exchange {
             guard answersStatus(of: order) else { return [] }
             var answer = status(of: order, at: time)
             answer.ordStatusReqID = message.string(.ordStatusReqID)
-            return [Report(party: party, message: answer.message, due: time, dropsConnection: false)]
+            let due = scenario(of: order.symbol) == .silent ? time + settings.lateness : time
+            return [Report(party: party, message: answer.message, due: due)]
         }
         var answer = nothingKnown(id, at: time)
         if let symbol = message.string(.symbol) { answer.append(.symbol, symbol) }
         if let side = message.string(.side) { answer.append(.side, side) }
         if let request = message.string(.ordStatusReqID) { answer.append(.ordStatusReqID, request) }
         answer.append(.text, "unknown order")
-        return [Report(party: party, message: answer, due: time, dropsConnection: false)]
+        return [Report(party: party, message: answer, due: time)]
     }
 
     /// One report for each order of the party, of a symbol (MassStatusReqType 1) or of all (7), the open and the ended ones of every day that the venue
@@ -42,14 +43,14 @@ extension Exchange {
             answer.append(.totNumReports, 0)
             answer.append(.lastRptRequested, flag: true)
             answer.append(.text, "no orders")
-            return [Report(party: party, message: answer, due: time, dropsConnection: false)]
+            return [Report(party: party, message: answer, due: time)]
         }
         return asked.enumerated().map { index, order in
             var answer = status(of: order, at: time)
             answer.massStatusReqID = id
             answer.totNumReports = asked.count
             answer.lastRptRequested = index == asked.count - 1
-            return Report(party: party, message: answer.message, due: time, dropsConnection: false)
+            return Report(party: party, message: answer.message, due: time)
         }
     }
 

@@ -35,6 +35,26 @@ extension Exchange {
         return reports
     }
 
+    /// What the scenario has the venue do with a trade that it has just reported. One that is taken back ends its order: it would trade again at once.
+    mutating func rueTrade(_ order: inout ExchangeOrder, _ trade: Trade, at time: Int64, _ reports: inout [Report]) {
+        let cent = Amount.unitsPerOne / 100
+        switch scenario(of: order.symbol) {
+        case .busted:
+            reports += bust(trade, at: time)
+            order = orders[order.clOrdID] ?? order
+            guard order.isOpen else { return }
+            order.status = "4"
+            store(order)
+            var cancelled = report(order, "4", at: time)
+            cancelled.text = "its trade was taken back"
+            emit(cancelled, order, at: time, &reports)
+        case .corrected where trade.price.units > cent:
+            reports += correct(trade, quantity: trade.quantity, price: Amount(units: trade.price.units - cent), at: time)
+            order = orders[order.clOrdID] ?? order
+        default: break
+        }
+    }
+
     /// Puts another quantity and price in the place of a trade's. False when the sums would leave their range.
     private mutating func rebook(_ order: inout ExchangeOrder, _ trade: Trade, quantity: Int64, price: Amount) -> Bool {
         guard let was = trade.price.times(trade.quantity), let value = price.times(quantity), let rest = order.turnover.subtracting(was),

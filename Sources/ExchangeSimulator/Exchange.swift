@@ -7,10 +7,16 @@ package struct Report: Sendable {
     package let message: FIXMessage
     /// Not before this time, in milliseconds since the epoch; `never` = withheld until it is released.
     package let due: Int64
-    /// The connection breaks before this report is sent, once.
-    package let dropsConnection: Bool
+    package let fault: LineFault?
 
     package static let never = Int64.max
+
+    package init(party: String, message: FIXMessage, due: Int64, fault: LineFault? = nil) {
+        self.party = party
+        self.message = message
+        self.due = due
+        self.fault = fault
+    }
 }
 
 /// How the venue behaves; every part may change while it runs.
@@ -131,6 +137,7 @@ package struct Exchange: Sendable {
         }
         seen[id, default: 0] += 1
         changes.seen.append(id)
+        if scenario(of: message.string(.symbol) ?? "") == .lost, seen[id] == 1 { return [] }
         if let first = orders[id] { return again(first, message, isPossResend: isPossResend, from: party, at: time) }
         guard var order = read(message, id, from: party, at: time) else {
             return [businessReject(message, number: number, reason: 5, "not a readable order", to: party, at: time)]
@@ -179,7 +186,7 @@ package struct Exchange: Sendable {
             answer.ordRejReason = 6
             answer.text = "duplicate order"
         }
-        return [Report(party: party, message: answer.message, due: time, dropsConnection: false)]
+        return [Report(party: party, message: answer.message, due: time)]
     }
 
     private func refusal(_ order: ExchangeOrder) -> (reason: Int, text: String)? {
@@ -272,6 +279,7 @@ package struct Exchange: Sendable {
         trade.lastQty = quantity
         trade.lastPx = price
         emit(trade, order, at: time, &reports)
+        rueTrade(&order, Trade(clOrdID: order.clOrdID, execID: trade.execID, quantity: quantity, price: price), at: time, &reports)
     }
 
     // MARK: Reporting
@@ -294,11 +302,12 @@ package struct Exchange: Sendable {
         let scenario = scenario(of: order.symbol)
         let due =
             switch scenario {
-            case .late: time + settings.lateness
+            case .late, .silent: time + settings.lateness
+            case .reordered where isFirst: time + settings.lateness
             case .mute: Report.never
             default: time
             }
-        let made = Report(party: order.party, message: message, due: due, dropsConnection: scenario == .drop && isFirst)
+        let made = Report(party: order.party, message: message, due: due, fault: scenario?.fault(isFirst: isFirst))
         reports.append(made)
         if scenario == .duplicateReports { reports.append(made) }
     }

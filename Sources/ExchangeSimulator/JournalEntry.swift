@@ -55,7 +55,7 @@ enum JournalEntry: Equatable {
             writer.append(8, entry.party)
             writer.append(entry.id)
             writer.append(entry.due)
-            writer.append(entry.dropsConnection ? 1 : 0)
+            writer.append(entry.fault?.rawValue ?? 0)
             writer.append(entry.message.type.rawValue)
             writer.append(entry.message.bytes)
         case .sent(let party, let entry, let number, let sendingTime):
@@ -80,11 +80,11 @@ enum JournalEntry: Equatable {
         case 6: return reader.text().map { .request(id: name, original: $0) }
         case 7: return reader.number().map { .counter($0) }
         case 8:
-            guard let id = reader.number(), let due = reader.number(), let drops = reader.number(), let type = reader.text(),
+            guard let id = reader.number(), let due = reader.number(), let fault = reader.number(), let type = reader.text(),
                 let body = reader.block()
             else { return nil }
             let message = FIXMessage(MessageType(rawValue: type), body: body)
-            return .queued(OutboxEntry(id: id, party: name, message: message, due: due, dropsConnection: drops == 1))
+            return .queued(OutboxEntry(id: id, party: name, message: message, due: due, fault: LineFault(rawValue: fault)))
         case 9:
             guard let entry = reader.number(), let number = reader.number(), let time = reader.number() else { return nil }
             return .sent(party: name, entry: entry, number: Int(number), sendingTime: time)

@@ -71,6 +71,9 @@ extension SimulatedVenue {
 
     package func setScenario(_ scenario: Scenario?, for symbol: String) { books.with { $0.exchange.settings.scenarios[symbol] = scenario } }
 
+    /// How the exchange behaves now.
+    package var settings: ExchangeSettings { books.with { $0.exchange.settings } }
+
     /// Changes any other setting of the exchange.
     package func adjust(_ body: @Sendable (inout ExchangeSettings) -> Void) { books.with { body(&$0.exchange.settings) } }
 
@@ -93,7 +96,7 @@ extension SimulatedVenue {
     /// Sends any message, such as a report about an unknown order or a fill that never was.
     package func inject(_ message: FIXMessage, to party: String) throws(SimulatorError) {
         try change { state, now throws(SimulatorError) in
-            try state.record([Report(party: party, message: message, due: now, dropsConnection: false)], [], at: now)
+            try state.record([Report(party: party, message: message, due: now)], [], at: now)
         }
     }
 
@@ -105,7 +108,7 @@ extension SimulatedVenue {
     package func resendLast(_ count: Int, to party: String) throws(SimulatorError) {
         try change { state, now throws(SimulatorError) in
             let last = state.parties[party]?.history.suffix(count) ?? []
-            try state.record(last.map { Report(party: party, message: $0, due: now, dropsConnection: false) }, [], at: now)
+            try state.record(last.map { Report(party: party, message: $0, due: now) }, [], at: now)
         }
     }
 
@@ -115,6 +118,11 @@ extension SimulatedVenue {
     }
 
     // MARK: Connections
+
+    /// Every session logs out with the handshake; the counterparties may log on again.
+    package func logoutAll(_ text: String) {
+        for line in books.with({ Array($0.lines.values) }) { line.stop(text) }
+    }
 
     package func disconnectAll() { acceptor.disconnectAll("disconnected by the simulator") }
 

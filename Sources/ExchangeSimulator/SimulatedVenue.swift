@@ -66,9 +66,19 @@ package final class SimulatedVenue: Sendable {
                 let isKnown =
                     configuration.orderParties.contains(party) || configuration.marketDataParties.contains(party) || configuration.acceptsAnyParty
                 guard isKnown, logon.targetCompID == configuration.compID else { return nil }
-                let settings = SessionSettings(role: .acceptor, senderCompID: configuration.compID, targetCompID: party)
-                let store = VenueSessionStore(books, party: party, clock: configuration.clock, receipts: receiptFile, log: log)
-                return Acceptor.Session(settings: settings, store: store)
+                var settings = SessionSettings(role: .acceptor, senderCompID: configuration.compID, targetCompID: party)
+                settings.isTest = true
+                let control = SessionControl()
+                books.with { $0.lines[party] = control }
+                let store = VenueSessionStore(
+                    books,
+                    party: party,
+                    clock: configuration.clock,
+                    receipts: receiptFile,
+                    control: control,
+                    log: log
+                )
+                return Acceptor.Session(settings: settings, store: store, control: control)
             }
         )
     }

@@ -39,6 +39,7 @@ extension FIXTag {
     package static let resetSeqNumFlag: FIXTag = 141
     package static let refTagID: FIXTag = 371
     package static let refMsgType: FIXTag = 372
+    package static let testMessageIndicator: FIXTag = 464
     package static let sessionRejectReason: FIXTag = 373
     package static let businessRejectRefID: FIXTag = 379
     package static let businessRejectReason: FIXTag = 380
@@ -149,6 +150,7 @@ package struct MessageType: RawRepresentable, Hashable, Sendable, ExpressibleByS
     package static let orderStatusRequest: MessageType = "H"
     package static let orderMassStatusRequest: MessageType = "AF"
     package static let marketDataRequest: MessageType = "V"
+    package static let securityDefinition: MessageType = "d"
     package static let marketDataSnapshotFullRefresh: MessageType = "W"
     package static let marketDataRequestReject: MessageType = "Y"
     package static let securityStatus: MessageType = "f"

@@ -14,6 +14,8 @@ package struct SessionSettings: Sendable {
     package var heartbeatSeconds = 30
     /// Begin again at 1 with every logon (ResetSeqNumFlag): for sessions whose past is worth nothing, such as market data.
     package var resetOnLogon = false
+    /// Our Logon says that this is no live system (TestMessageIndicator 464=Y).
+    package var isTest = false
     /// A peer that connects and says nothing holds a descriptor: 10 s is far beyond any round trip.
     package var logonTimeout: Int64 = 10_000
     /// How long our Logout waits for its answer; the counterparty may be serving a resend meanwhile.

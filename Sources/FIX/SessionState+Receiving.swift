@@ -70,6 +70,7 @@ extension SessionState {
             return fail("MsgSeqNum too low, expecting \(numbers.nextIn) but received \(number)", &step)
         }
         sentReset = false
+        counterpartyIsTest = message.flag(.testMessageIndicator) == true
         if settings.role == .acceptor { heartbeat = interval * 1_000 }
         if answers { sendLogon(reset: resets, &step) }
         if wasAwaiting {

@@ -34,6 +34,9 @@ package struct SessionState: Sendable {
         self.numbers = numbers
     }
 
+    /// The counterparty's last Logon said that it is no live system (TestMessageIndicator 464=Y).
+    package internal(set) var counterpartyIsTest = false
+
     /// True while application messages may be numbered and sent.
     package var isLoggedOn: Bool { phase == .loggedOn }
     package var isConnected: Bool { phase != .disconnected }
@@ -146,6 +149,7 @@ package struct SessionState: Sendable {
         logon.append(.encryptMethod, 0)
         logon.append(.heartBtInt, heartbeat / 1_000)
         if reset { logon.append(.resetSeqNumFlag, flag: true) }
+        if settings.isTest { logon.append(.testMessageIndicator, flag: true) }
         sendAdmin(logon, &step)
     }
 

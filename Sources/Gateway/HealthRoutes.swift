@@ -22,6 +22,7 @@ extension APIHandler {
         json.member("venue", ready.venue)
         json.member("market_data", ready.marketData)
         json.member("kill_switch", ready.killSwitch)
+        if let isTest = ready.venueIsTest { json.member("venue_is_test", isTest) } else { json.member("venue_is_test", nil as String?) }
         json.endObject()
         return HTTPResponse(json: json.bytes, status: ready.takesOrders ? 200 : 503)
     }
@@ -45,7 +46,7 @@ extension APIHandler {
             for scope in Halt.Scope.allCases {
                 api.metrics.set("order_router_halts", [("scope", scope.rawValue)], to: Double(halts.count { $0.scope == scope }))
             }
-            for (kind, doubts) in [("unknown", doubts.unknown), ("cancel", doubts.unansweredCancels)] {
+            for (kind, doubts) in [("unknown", doubts.unknown), ("request", doubts.unansweredRequests)] {
                 api.metrics.set("order_router_doubts", [("kind", kind)], to: Double(doubts.count))
                 let age = doubts.oldestAt.map { Double(max(0, api.now() - $0)) / 1_000 } ?? 0
                 api.metrics.set("order_router_doubt_age_seconds", [("kind", kind)], to: age)

@@ -28,9 +28,11 @@ extension Decision {
     }
 
     /// The order as it was accepted once: its funds held, its key claimed, UNKNOWN until the venue has said where it stands. What the venue has reported of
-    /// it before attaches. An account that cannot hold it waits: nothing is booked half.
+    /// it before attaches. An account that cannot hold it waits: nothing is booked half. So does every one while the kill switch is on.
     private mutating func adopt(_ submission: Submission) -> Verdict {
         let terms = submission.terms
+        // It would be open: the kill switch has answered that nothing is.
+        if reads.halts.contains(where: { $0.scope == .killSwitch }) { return .refused(.keyRecovering) }
         guard let holdPrice = holdPrice(of: terms), let funds = holdPrice.times(terms.quantity), let shares = Amount(whole: terms.quantity) else {
             return .refused(.keyRecovering)
         }

@@ -10,12 +10,14 @@ package struct AcceptReads: Sendable {
     package let balances: [Balances.Key: Balance]
     package let keys: [KeyID: KeyRecord]
     package let credentials: [CredentialKey: CredentialState]
-    /// Orders of these shards that are to be cancelled or that the keys belong to.
+    /// Orders of these shards that are to be cancelled or replaced.
     package let orders: [OrderID: OrderState]
+    /// Open orders, oldest first, of the accounts whose orders are all to be cancelled.
+    package let open: [OrderID]
     /// When this database was last recovered from a backup, if ever.
-    package let recoveredAt: Int64?
+    package var recoveredAt: Int64?
     /// Keys that were asked about at the venue since, with its word on whether it knows their order; nil: none yet.
-    package let recoveredKeys: [KeyID: Bool?]
+    package var recoveredKeys: [KeyID: Bool?] = [:]
 
     /// Whether a key may have been accepted in what a restore has lost: its own time, which a client's clock wrote, lies before the last recovery.
     package func mayBeLost(_ key: IdempotencyKey, clockTolerance: Int64) -> Bool {
@@ -24,6 +26,13 @@ package struct AcceptReads: Sendable {
 }
 
 extension Database {
+    /// Open orders of an account that one transaction cancels at most: it holds the shard no longer than a batch does.
+    package static let cancelAllCap = 256
+
+    /// How far behind a recovery a key's own time may lie for it to be looked up among those of before, ms: more than any client's clock is off. Later keys
+    /// cost no round trip.
+    private static let recoveryMargin: Int64 = 600_000
+
     /// Begins the accepting transaction: locks the shards and reads everything that the decision on `keys` can need. Every list is distinct.
     package func beginAccept(
         shards: [Int16],
@@ -32,7 +41,8 @@ extension Database {
         balances: [Balances.Key],
         keys: [KeyID],
         credentials: [CredentialKey],
-        orders: [OrderID]
+        orders: [OrderID],
+        allOf: [AccountID] = []
     ) throws(PostgresError) -> AcceptReads {
         let rows = try begin { pipeline in
             pipeline.lock(shards)
@@ -55,7 +65,8 @@ extension Database {
         }
         let locks = rows[0].shardLocks
         let recoveredAt = rows[2].count == 1 ? rows[2].optionalInt64(0, 1) : nil
-        let found = try ordersOf(locks, named: orders, keys: rows[5].keys)
+        let open = try openOrders(of: allOf)
+        let found = try ordersOf(locks, named: Array(Set(orders).union(open)))
         return AcceptReads(
             locks: locks,
             halts: rows[1].halts,
@@ -65,16 +76,31 @@ extension Database {
             keys: rows[5].keys,
             credentials: rows[6].credentialStates,
             orders: found?.orders ?? [:],
+            open: open,
             recoveredAt: recoveredAt,
-            recoveredKeys: try recoveredAt.map { _ throws(PostgresError) in try recoveredKeys(keys) } ?? [:]
+            recoveredKeys: try recoveredKeys(recoveredAt.map { at in keys.filter { $0.key.milliseconds <= at + Self.recoveryMargin } } ?? [])
         )
     }
 
-    /// The orders of cancels and of fenced keys, with what a cancel changes: a second round trip, which a batch of new orders does without.
-    private func ordersOf(_ locks: [ShardLock], named orders: [OrderID], keys: [KeyID: KeyRecord]) throws(PostgresError) -> OrderReads? {
+    /// The orders of cancels and replaces, with what these change: a second round trip, which a batch of new orders does without.
+    private func ordersOf(_ locks: [ShardLock], named orders: [OrderID]) throws(PostgresError) -> OrderReads? {
         if orders.isEmpty { return nil }
         do {
             return try reads(locks, [try run(SQL.readOrdersByID) { $0.append(bounded: orders.map(\.text)) }])
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    /// Open orders without a cancel under way, at most `cancelAllCap` of each account, oldest first. In the transaction at hand.
+    func openOrders(of accounts: [AccountID]) throws(PostgresError) -> [OrderID] {
+        if accounts.isEmpty { return [] }
+        do {
+            return try run(SQL.readOpenOrders) {
+                $0.append(accounts.map(\.text))
+                $0.append(Int64(Self.cancelAllCap))
+            }.orderIDs
         } catch {
             rollback()
             throw error

@@ -40,8 +40,9 @@ package struct DoubtedOrder: Sendable {
     package let filledQuantity: Int64
     package let held: Amount
     package let cancelPending: Bool
+    package let replacePending: Bool
     package let reason: String?
-    /// UNKNOWN, or its cancel requested, since then.
+    /// UNKNOWN, or its cancel or replace requested, since then.
     package let since: Int64
     /// When the venue was last asked about it; nil: not yet.
     package let askedAt: Int64?
@@ -78,7 +79,7 @@ extension Database {
         }
     }
 
-    /// UNKNOWN orders and unanswered cancels, in doubt for longest first.
+    /// UNKNOWN orders and unanswered cancels and replaces, in doubt for longest first.
     package func doubtedOrders(limit: Int) throws(PostgresError) -> [DoubtedOrder] {
         try atOneMoment { connection throws(PostgresError) in
             var values = Parameters()
@@ -129,19 +130,20 @@ extension Rows {
             filledQuantity: int64(row, 6),
             held: amount(row, 7),
             cancelPending: bool(row, 8),
-            reason: optionalText(row, 9),
-            since: int64(row, 10),
-            askedAt: optionalInt64(row, 11),
-            newOrder: place(row, 13),
-            sent: place(row, 16).map { DoubtedOrder.Sent(session: text(row, 12), type: text(row, 15), place: $0, at: int64(row, 18)) },
-            received: place(row, 19).map {
+            replacePending: bool(row, 9),
+            reason: optionalText(row, 10),
+            since: int64(row, 11),
+            askedAt: optionalInt64(row, 12),
+            newOrder: place(row, 14),
+            sent: place(row, 17).map { DoubtedOrder.Sent(session: text(row, 13), type: text(row, 16), place: $0, at: int64(row, 19)) },
+            received: place(row, 20).map {
                 DoubtedOrder.Received(
                     place: $0,
-                    at: int64(row, 21),
-                    execType: optionalText(row, 22),
-                    orderStatus: optionalText(row, 23),
-                    cumulativeQuantity: optionalInt64(row, 24),
-                    text: optionalText(row, 25)
+                    at: int64(row, 22),
+                    execType: optionalText(row, 23),
+                    orderStatus: optionalText(row, 24),
+                    cumulativeQuantity: optionalInt64(row, 25),
+                    text: optionalText(row, 26)
                 )
             }
         )

@@ -16,8 +16,8 @@ package struct Doubts: Sendable {
     }
 
     package let unknown: Count
-    /// Cancel requests without an answer, of orders that are not UNKNOWN.
-    package let unansweredCancels: Count
+    /// Cancel and replace requests without an answer, of orders that are not UNKNOWN.
+    package let unansweredRequests: Count
 }
 
 /// What operators do to open orders.
@@ -33,7 +33,7 @@ extension Database {
         func count(_ column: Int) -> Doubts.Count {
             Doubts.Count(count: rows.int64(0, column), oldestAt: rows.int64(0, column + 1) == 0 ? nil : rows.int64(0, column + 1))
         }
-        return Doubts(unknown: count(0), unansweredCancels: count(2))
+        return Doubts(unknown: count(0), unansweredRequests: count(2))
     }
 
     /// The open orders of an account, the oldest first.

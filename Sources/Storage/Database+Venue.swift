@@ -77,7 +77,7 @@ package struct SendReads: Sendable {
 
 extension OrderState {
     fileprivate func halt(among halts: [Halt]) -> Halt? {
-        guard status == .accepted else { return nil }
+        guard status == .accepted || replaces.pending != nil else { return nil }
         let covering = halts.filter { $0.covers(account: account, symbol: terms.symbol) }
         return covering.first { $0.scope == .killSwitch } ?? covering.first
     }
@@ -169,7 +169,7 @@ extension Database {
         values.append(reports.map(\.number))
         values.append(reports.map(\.report.kind.rawValue))
         values.append(reports.map { $0.report.orderID?.storable })
-        values.append(reports.map { $0.report.cancelID?.storable })
+        values.append(reports.map { $0.report.requestID?.storable })
         values.append(reports.map { $0.report.execID?.storable })
         values.append(reports.map { $0.report.tradeDate?.storable })
         values.append(reports.map { $0.report.execType?.storable })
@@ -186,6 +186,7 @@ extension Database {
         values.append(reports.map(\.message))
         // Whatever else a report names is no order of ours.
         values.append(boundsOf: reports.compactMap { $0.report.orderID.flatMap(OrderID.init)?.text })
+        values.append(reports.map { $0.report.execRefID?.storable })
         return values
     }
 
@@ -279,7 +280,7 @@ extension Database {
         }
     }
 
-    /// UNKNOWN orders, and those with a cancel request older than that, that were last asked about before `askedBefore` (or never).
+    /// UNKNOWN orders, and those with a cancel or replace request older than that, that were last asked about before `askedBefore` (or never).
     package func unknownOrders(askedBefore: Int64, limit: Int) throws(PostgresError) -> [OrderState] {
         let ids = try run(SQL.readUnknownOrders) {
             $0.append(askedBefore)

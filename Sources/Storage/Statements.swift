@@ -13,11 +13,13 @@ package enum SQL {
     static let carryEntries = Statement("carry_entries")
     static let changeBalances = Statement("change_balances")
     static let changeCredential = Statement("change_credential")
+    static let changeTerms = Statement("change_terms")
     static let clearChallenge = Statement("clear_challenge")
     static let commitUnflushed = Statement("commit_unflushed")
     static let compareWithVenue = Statement("compare_with_venue")
     static let countDifferences = Statement("count_differences")
     static let countOrderBlocks = Statement("count_order_blocks")
+    static let deleteCancelTimer = Statement("delete_cancel_timer")
     static let deleteHalt = Statement("delete_halt")
     static let deleteOldEvents = Statement("delete_old_events")
     static let deleteOldInbox = Statement("delete_old_inbox")
@@ -40,6 +42,7 @@ package enum SQL {
     static let insertSent = Statement("insert_sent")
     static let listOrders = Statement("list_orders")
     static let lockAllShards = Statement("lock_all_shards")
+    static let lockCancelTimer = Statement("lock_cancel_timer")
     static let lockParts = Statement("lock_parts")
     static let lockSession = Statement("lock_session")
     static let lockShards = Statement("lock_shards")
@@ -60,6 +63,7 @@ package enum SQL {
     static let readDetachCommand = Statement("read_detach_command")
     static let readDifferences = Statement("read_differences")
     static let readDoubts = Statement("read_doubts")
+    static let readDueCancelTimers = Statement("read_due_cancel_timers")
     static let readEventBounds = Statement("read_event_bounds")
     static let readEvents = Statement("read_events")
     static let readExecutions = Statement("read_executions")
@@ -69,8 +73,10 @@ package enum SQL {
     static let readKey = Statement("read_key")
     static let readKeys = Statement("read_keys")
     static let readKeysToAsk = Statement("read_keys_to_ask")
+    static let readLog = Statement("read_log")
     static let readLogEnds = Statement("read_log_ends")
     static let readOpenInPart = Statement("read_open_in_part")
+    static let readOpenOrders = Statement("read_open_orders")
     static let readOpenOrdersOfAccount = Statement("read_open_orders_of_account")
     static let readOpenReconciliations = Statement("read_open_reconciliations")
     static let readOrderParts = Statement("read_order_parts")
@@ -93,6 +99,7 @@ package enum SQL {
     static let recoverDatabase = Statement("recover_database")
     static let releaseLease = Statement("release_lease")
     static let resetSession = Statement("reset_session")
+    static let setCancelTimer = Statement("set_cancel_timer")
     static let setLoggedOn = Statement("set_logged_on")
     static let showOrder = Statement("show_order")
     static let showOrderAlarms = Statement("show_order_alarms")
@@ -121,22 +128,24 @@ package enum SQL {
     /// All of them but BEGIN, COMMIT and ROLLBACK, which a connection prepares by itself.
     package static let all: [Statement] = [
         accountOfCredential, advanceEvents, advanceSession, advanceShards, advanceWatch, answerRecoveredKeys,
-        attachReports, beginVerify, carryEntries, changeBalances, changeCredential, clearChallenge,
-        commitUnflushed, compareWithVenue, countDifferences, countOrderBlocks, deleteHalt, deleteOldEvents,
-        deleteOldInbox, deleteOldSent, endReconciliation, insertAccount, insertCredential, insertCredentialAudit,
-        insertDifferences, insertEntries, insertExecutions, insertHalt, insertInbox, insertKeys, insertLog,
-        insertOperatorAudit, insertOrders, insertReconciliation, insertRecoveredKeys, insertSent, listOrders,
-        lockAllShards, lockParts, lockSession, lockShards, makeParts, noteAsked, noteKeysAsked,
-        noteReconciliationSent, openBalances, orderByID, parkReports, raiseAlarms, readAccounts, readAllBalances,
-        readBacklog, readBalances, readCredentialStates, readCredentials, readDetachCommand, readDifferences,
-        readDoubts, readEventBounds, readEvents, readExecutions, readHaltDetails, readHalts, readInbox, readKey,
-        readKeys, readKeysToAsk, readLogEnds, readOpenInPart, readOpenOrdersOfAccount, readOpenReconciliations,
+        attachReports, beginVerify, carryEntries, changeBalances, changeCredential, changeTerms, clearChallenge,
+        commitUnflushed, compareWithVenue, countDifferences, countOrderBlocks, deleteCancelTimer, deleteHalt,
+        deleteOldEvents, deleteOldInbox, deleteOldSent, endReconciliation, insertAccount, insertCredential,
+        insertCredentialAudit, insertDifferences, insertEntries, insertExecutions, insertHalt, insertInbox,
+        insertKeys, insertLog, insertOperatorAudit, insertOrders, insertReconciliation, insertRecoveredKeys,
+        insertSent, listOrders, lockAllShards, lockCancelTimer, lockParts, lockSession, lockShards, makeParts,
+        noteAsked, noteKeysAsked, noteReconciliationSent, openBalances, orderByID, parkReports, raiseAlarms,
+        readAccounts, readAllBalances, readBacklog, readBalances, readCredentialStates, readCredentials,
+        readDetachCommand, readDifferences, readDoubts, readDueCancelTimers, readEventBounds, readEvents,
+        readExecutions, readHaltDetails, readHalts, readInbox, readKey, readKeys, readKeysToAsk, readLog,
+        readLogEnds, readOpenInPart, readOpenOrders, readOpenOrdersOfAccount, readOpenReconciliations,
         readOrderParts, readOrdersAtVenue, readOrdersByID, readOrdersInDoubt, readOutbox, readOverdueOrders,
         readPartObstacle, readParts, readReconciliation, readReconciliationAnswer, readRecoveredKeys, readSent,
         readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp, readWholeTables, recoverDatabase,
-        releaseLease, resetSession, setLoggedOn, showOrder, showOrderAlarms, showOrderEntries, showOrderEvents,
-        showOrderExecutions, showOrderReceived, showOrderSent, takeLease, updateOrders, verifyAlarms,
-        verifyBalances, verifyCounters, verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals,
-        verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,
+        releaseLease, resetSession, setCancelTimer, setLoggedOn, showOrder, showOrderAlarms, showOrderEntries,
+        showOrderEvents, showOrderExecutions, showOrderReceived, showOrderSent, takeLease, updateOrders,
+        verifyAlarms, verifyBalances, verifyCounters, verifyEntries, verifyEvents, verifyFills, verifyHolds,
+        verifyJournals, verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns,
+        verifyVenueOrders,
     ]
 }

@@ -224,7 +224,7 @@ private struct World {
         let entries: [JournalEntry] = [
             .numbers(party: "ORDERS", SessionNumbers(generation: 3, nextOut: 17, nextIn: 29)), .generation(party: "ORDERS"), .order(order),
             .seen("a"), .double("a"), .request(id: "a-c1", original: "a"), .counter(.max),
-            .queued(OutboxEntry(id: 5, party: "ORDERS", message: message, due: Report.never, dropsConnection: true)),
+            .queued(OutboxEntry(id: 5, party: "ORDERS", message: message, due: Report.never, fault: .isLost)),
             .sent(party: "ORDERS", entry: 5, number: 16, sendingTime: 1_773_648_000_180), .released(party: "ORDERS"),
         ]
         let bytes = JournalEntry.encode(entries)

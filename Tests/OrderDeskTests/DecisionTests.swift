@@ -40,6 +40,7 @@ private struct Scene {
                 keys: Dictionary(uniqueKeysWithValues: keys.map { ($0.id, $0) }),
                 credentials: credential.map { [CredentialKey(account, "c1"): $0] } ?? [:],
                 orders: Dictionary(uniqueKeysWithValues: orders.map { ($0.id, $0) }),
+                open: orders.filter(\.status.isOpen).map(\.id),
                 recoveredAt: recoveredAt,
                 recoveredKeys: recoveredKeys
             ),
@@ -356,7 +357,7 @@ private let faults: [(word: String, bring: @Sendable (inout Scene) -> Void)] = [
 
     @Test func `becomes its order again where the venue knows it, in doubt, with its hold, and whatever the time or a halt says`() throws {
         var scene = scene(.some(true))
-        scene.halts = [Halt(scope: .killSwitch, subject: "", reason: "x")]
+        scene.halts = [Halt(scope: .venue, subject: "", reason: "x")]
         scene.credential = .invalidated
         scene.recoveredAt = now + 48 * 3_600_000
         let decision = scene.decide([.place(scene.submitted), .place(scene.submitted)])
@@ -365,6 +366,13 @@ private let faults: [(word: String, bring: @Sendable (inout Scene) -> Void)] = [
         #expect((order.status, order.held, order.reason) == (.unknown, usd("1000"), "adopted_after_restore"))
         #expect(decision.changes.adopted.map(\.session) == [session])
         #expect(decision.changes.events.map(\.type) == [.accepted, .routed, .unknown])
+    }
+
+    @Test func `waits while the kill switch is on`() {
+        var scene = scene(.some(true))
+        scene.halts = [Halt(scope: .killSwitch, subject: "", reason: "x")]
+        let decision = scene.decide([.place(scene.submitted)])
+        #expect(decision.verdicts.map(\.word) == ["keyRecovering"] && decision.changes.newOrders.isEmpty)
     }
 
     @Test func `waits while its account cannot hold it`() {

@@ -55,7 +55,7 @@ extension Command {
 
     static let ordersUnknown = Command(
         "orders unknown",
-        "Lists UNKNOWN orders and cancels that the venue has not answered, the longest in doubt first, with the evidence.",
+        "Lists UNKNOWN orders, and cancels and replaces that the venue has not answered, the longest in doubt first, with the evidence.",
         flags: [
             Flag("json", .mark, "As JSON, for programs."),
             Flag("limit", "n", .optional, "Orders listed at most; \(limit) without it."),
@@ -117,8 +117,10 @@ enum DoubtReport {
     }
 
     private static func doubt(_ order: DoubtedOrder) -> String {
-        let words = [order.status == .unknown ? "UNKNOWN" : nil, order.cancelPending ? "cancel unanswered" : nil]
-        return words.compactMap { $0 }.joined(separator: ", ")
+        let doubts = [
+            (order.status == .unknown, "UNKNOWN"), (order.cancelPending, "cancel unanswered"), (order.replacePending, "replace unanswered"),
+        ]
+        return doubts.filter(\.0).map(\.1).joined(separator: ", ")
     }
 
     private static func place(_ place: DoubtedOrder.Place) -> String { "\(place.generation)/\(place.number)" }
@@ -152,6 +154,7 @@ enum DoubtReport {
         json.member("filled_quantity", order.filledQuantity)
         json.member("held", order.held, as: .string)
         json.member("cancel_pending", order.cancelPending)
+        json.member("replace_pending", order.replacePending)
         json.member("reason", order.reason)
         json.member("since", order.since)
         json.member("age_ms", now - order.since)
