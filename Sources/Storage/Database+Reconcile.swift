@@ -115,8 +115,10 @@ extension Database {
 
     /// Compares the whole answer, once it is settled, with what is here.
     ///
-    /// - Parameter open: orders that were numbered for the venue and are open here.
-    package func compare(_ reconciliation: Int64, open: [OrderID]) throws(PostgresError) -> [Difference] {
+    /// - Parameters:
+    ///   - open: orders that were numbered for the venue and are open here.
+    ///   - venue: under which executions are unique.
+    package func compare(_ reconciliation: Int64, open: [OrderID], venue: String) throws(PostgresError) -> [Difference] {
         let connection = try connection()
         do {
             try connection.run(SQL.beginVerify)
@@ -124,6 +126,7 @@ extension Database {
             var values = Parameters()
             values.append(reconciliation)
             values.append(open.map(\.text))
+            values.append(venue)
             let found = try connection.run(SQL.compareWithVenue, values).differences
             try connection.commit()
             return found

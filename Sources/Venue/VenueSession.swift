@@ -206,7 +206,7 @@ final class VenueSession: SessionStore {
         let reading = Database(options)
         defer { reading.drop() }
         let open = try reading.ordersAtVenue(blocks: Self.readPortion, renewIfDue)
-        return try reading.compare(reconciliation.id, open: open.values.flatMap { $0 })
+        return try reading.compare(reconciliation.id, open: open.values.flatMap { $0 }, venue: settings.targetCompID)
     }
 
     /// Orders by shard, a portion per transaction.

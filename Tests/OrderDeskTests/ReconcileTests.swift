@@ -72,7 +72,7 @@ extension `On PostgreSQL, the desk` {
             #expect(waiting.isComplete && !waiting.isSettled && waiting.reports == 2 && waiting.refusal == nil)
             try room.settle()
             #expect(try storage.answer(to: id).isSettled)
-            let found = try storage.compare(id, open: [])
+            let found = try storage.compare(id, open: [], venue: "VENUE")
             #expect(Set(found.map { "\($0.orderID) \($0.what)" }) == ["\(order) open_at_venue", "\(stranger) not_ours"])
             try storage.end(id, .differs, reports: 2, differences: found, at: now + 3)
             #expect(try storage.differences(of: id).count == 2 && storage.differenceCount() == 2)

@@ -1,16 +1,18 @@
--- What differs between the venue's answer to an OrderMassStatusRequest and what is here. Fills that were reported behind an answer are not yet in its
+-- What differs between the venue's answer to an OrderMassStatusRequest and what is here. What was booked of reports behind an answer is not yet in its
 -- CumQty; an order that was numbered behind the request need not be in the answer.
--- $1 reconciliation id bigint, $2 orders that are open here text[]
+-- $1 reconciliation id bigint, $2 orders that are open here text[], $3 venue text
 WITH asked AS MATERIALIZED (SELECT * FROM reconciliations WHERE reconciliation_id = $1), received AS MATERIALIZED (
-    SELECT i.inbox_id, i.order_id, i.exec_type, i.order_status, i.cumulative_quantity, i.reject_reason, i.last_quantity,
+    SELECT i.inbox_id, i.order_id, i.exec_type, i.order_status, i.cumulative_quantity, i.reject_reason, i.exec_id, i.trade_date,
         fix_has(i.message, '584=R' || a.reconciliation_id) AS is_answer
     FROM asked a JOIN inbox i ON i.inbox_id >= a.first_inbox AND i.session_id = a.session_id
 ), answers AS MATERIALIZED (
     SELECT DISTINCT ON (order_id) * FROM received
     WHERE is_answer AND order_id IS NOT NULL AND NOT (order_status = '8' AND reject_reason IS NOT DISTINCT FROM 5) ORDER BY order_id, inbox_id DESC
 ), later AS MATERIALIZED (
-    SELECT r.order_id, COALESCE(sum(r.last_quantity) FILTER (WHERE r.exec_type IN ('F', '1', '2')), 0) AS filled
-    FROM received r JOIN answers a ON a.order_id = r.order_id AND r.inbox_id > a.inbox_id GROUP BY r.order_id
+    SELECT r.order_id, COALESCE(sum(CASE e.kind WHEN 2 THEN -e.quantity WHEN 3 THEN 0 ELSE e.quantity END), 0) AS filled
+    FROM received r JOIN answers a ON a.order_id = r.order_id AND r.inbox_id > a.inbox_id
+    LEFT JOIN executions e ON e.venue = $3 AND e.trade_date = r.trade_date AND e.exec_id = r.exec_id AND e.inbox_id = r.inbox_id
+    GROUP BY r.order_id
 ), compared AS MATERIALIZED (
     SELECT a.order_id, a.order_status, a.cumulative_quantity, o.account_id, o.status, o.filled_quantity - COALESCE(l.filled, 0) AS filled,
         l.order_id IS NOT NULL AS has_moved
