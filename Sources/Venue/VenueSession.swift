@@ -30,8 +30,8 @@ final class VenueSession: SessionStore {
     private var leaseDeadline: Int64 = 0
     private var leaseDue: Int64 = 0
     var askDue: Int64 = 0
-    /// This router has compared with the venue, or has asked to, since its start.
-    private var hasAskedForAll = false
+    /// Whether this router has asked for a comparison with the venue since its start, and whether that is yet to be sent.
+    private var (hasAskedForAll, sendsThatFirst) = (false, false)
     private var toldWhetherTest = false
     /// The shard that was sent for last.
     var lastShard: Int16 = -1
@@ -144,6 +144,11 @@ final class VenueSession: SessionStore {
     func pull(_ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
         try renewIfDue()
         try checkTest(session)
+        if sendsThatFirst {
+            sendsThatFirst = false
+            let asked = try reconcile(&session, at: wall)
+            if !asked.isEmpty { return asked }
+        }
         let sent = try send(&session, at: wall)
         return sent.isEmpty ? try ask(&session, at: wall) : sent
     }
@@ -182,11 +187,13 @@ final class VenueSession: SessionStore {
         observer.loggedOn(loggedOn)
         toldWhetherTest = false
         guard let record else { return }
+        if loggedOn, !hasAskedForAll {
+            // Before anybody knows that the venue is up: asked for before anything that is accepted from then on.
+            _ = try database.requestReconciliation(of: settings.sessionID, by: "router", at: now)
+            (hasAskedForAll, sendsThatFirst) = (true, true)
+        }
         try database.setLoggedOn(loggedOn, session: settings.sessionID, epoch: record.epoch)
         askDue = 0
-        if !loggedOn || hasAskedForAll { return }
-        _ = try database.requestReconciliation(of: settings.sessionID, by: "router", at: now)
-        hasAskedForAll = true
     }
 
     // MARK: Doubt
