@@ -81,7 +81,8 @@ extension OrderState {
             replaces.first = replaces.first ?? Replacement(of: terms)
             terms = terms.with(Replacement(quantity: quantity, limitPrice: pending.terms.limitPrice, stopPrice: pending.terms.stopPrice))
             holdPrice = pending.holdPrice
-            replaces.taken = replaces.requests
+            // Before the order has its number the venue was asked nothing: it gets the order with these numbers, under its own id.
+            if status != .accepted { replaces.taken = replaces.requests }
         }
         replaces.pending = nil
         let surplus = Amount(units: max(0, held.units - neededHold(filled: filledQuantity).units))

@@ -48,6 +48,18 @@ import Trading
         #expect(desk.order.status == .filled && desk.order.held == .zero && desk.balance(cash).held == .zero)
     }
 
+    @Test func `of an order that the venue has not got yet leaves it its own id there`() {
+        var desk = asked(120, at: "10", from: .accepted)
+        desk.apply(.replaced(quantity: 120))
+        #expect(desk.order.status == .accepted && desk.order.terms.quantity == 120)
+        #expect(desk.order.clOrdID == orderID.text && desk.order.previousClOrdID == orderID.text)
+        desk.apply(.routed)
+        let isAsked = desk.ask(110, "10")
+        #expect(isAsked && desk.order.replaceID == orderID.text + "-r2" && desk.order.clOrdID == orderID.text)
+        desk.apply(.replaced(quantity: 110))
+        #expect(desk.order.clOrdID == orderID.text + "-r2")
+    }
+
     @Test func `of a sale holds shares`() {
         var desk = asked(150, at: "9", .sell)
         #expect(desk.order.held == whole(110) && desk.balance(shares).held == whole(110))
