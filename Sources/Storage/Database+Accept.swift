@@ -65,7 +65,7 @@ extension Database {
         }
         let locks = rows[0].shardLocks
         let recoveredAt = rows[2].count == 1 ? rows[2].optionalInt64(0, 1) : nil
-        let open = try openOrders(of: allOf)
+        let open = try ordersToCancel(of: allOf)
         let found = try ordersOf(locks, named: Array(Set(orders).union(open)))
         return AcceptReads(
             locks: locks,
@@ -94,10 +94,10 @@ extension Database {
     }
 
     /// Open orders without a cancel under way, at most `cancelAllCap` of each account, oldest first. In the transaction at hand.
-    func openOrders(of accounts: [AccountID]) throws(PostgresError) -> [OrderID] {
+    func ordersToCancel(of accounts: [AccountID]) throws(PostgresError) -> [OrderID] {
         if accounts.isEmpty { return [] }
         do {
-            return try run(SQL.readOpenOrders) {
+            return try run(SQL.readOrdersToCancel) {
                 $0.append(accounts.map(\.text))
                 $0.append(Int64(Self.cancelAllCap))
             }.orderIDs

@@ -152,21 +152,6 @@ package struct ShardChanges: Sendable {
         )
     }
 
-    /// Requests an order's cancel and tells of it. What the venue has never been numbered for ends by our own commit.
-    ///
-    /// - Returns: the order as it was requested; nil, and nothing changed, when it is not open.
-    @discardableResult
-    package mutating func requestCancel(of order: inout OrderState) -> OrderState? {
-        guard case .changed(let requested, _) = order.apply(.cancelRequested, balances: &balances, at: at) else { return nil }
-        tell(requested, of: order)
-        let answer = order
-        if order.status == .accepted, case .changed(let ended, _) = order.apply(.cancelled(reason: nil), balances: &balances, at: at) {
-            tell(ended, of: order)
-        }
-        update(order)
-        return answer
-    }
-
     package var eventCount: Int { events.count }
 
     /// What the shards' rows become, in the order of `locks`.

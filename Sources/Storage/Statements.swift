@@ -76,13 +76,13 @@ package enum SQL {
     static let readLog = Statement("read_log")
     static let readLogEnds = Statement("read_log_ends")
     static let readOpenInPart = Statement("read_open_in_part")
-    static let readOpenOrders = Statement("read_open_orders")
     static let readOpenOrdersOfAccount = Statement("read_open_orders_of_account")
     static let readOpenReconciliations = Statement("read_open_reconciliations")
     static let readOrderParts = Statement("read_order_parts")
     static let readOrdersAtVenue = Statement("read_orders_at_venue")
     static let readOrdersByID = Statement("read_orders_by_id")
     static let readOrdersInDoubt = Statement("read_orders_in_doubt")
+    static let readOrdersToCancel = Statement("read_orders_to_cancel")
     static let readOutbox = Statement("read_outbox")
     static let readOverdueOrders = Statement("read_overdue_orders")
     static let readPartObstacle = Statement("read_part_obstacle")
@@ -138,8 +138,8 @@ package enum SQL {
         readAccounts, readAllBalances, readBacklog, readBalances, readCredentialStates, readCredentials,
         readDetachCommand, readDifferences, readDoubts, readDueCancelTimers, readEventBounds, readEvents,
         readExecutions, readHaltDetails, readHalts, readInbox, readKey, readKeys, readKeysToAsk, readLog,
-        readLogEnds, readOpenInPart, readOpenOrders, readOpenOrdersOfAccount, readOpenReconciliations,
-        readOrderParts, readOrdersAtVenue, readOrdersByID, readOrdersInDoubt, readOutbox, readOverdueOrders,
+        readLogEnds, readOpenInPart, readOpenOrdersOfAccount, readOpenReconciliations, readOrderParts,
+        readOrdersAtVenue, readOrdersByID, readOrdersInDoubt, readOrdersToCancel, readOutbox, readOverdueOrders,
         readPartObstacle, readParts, readReconciliation, readReconciliationAnswer, readRecoveredKeys, readSent,
         readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp, readWholeTables, recoverDatabase,
         releaseLease, resetSession, setCancelTimer, setLoggedOn, showOrder, showOrderAlarms, showOrderEntries,
