@@ -73,16 +73,19 @@ package struct Readiness: Sendable {
     package var venue: Bool
     /// At least one symbol has a price that may be traded on.
     package var marketData: Bool
+    /// On: every new order is refused. It does not make the router unready: a balancer that takes it away would take the cancels with it.
+    package var killSwitch: Bool
 
     /// The venue says that it is a test system; nil where this router does not hold its session.
     package var venueIsTest: Bool?
 
-    package init(database: Bool, migrations: Bool, venue: Bool, marketData: Bool, venueIsTest: Bool? = nil) {
+    package init(database: Bool, migrations: Bool, venue: Bool, marketData: Bool, killSwitch: Bool = false, venueIsTest: Bool? = nil) {
         self.venueIsTest = venueIsTest
         self.database = database
         self.migrations = migrations
         self.venue = venue
         self.marketData = marketData
+        self.killSwitch = killSwitch
     }
 
     var takesOrders: Bool { database && migrations && venue && marketData }

@@ -23,7 +23,7 @@ extension APIHandler {
         for name in names {
             guard let symbol = Symbol(String(name)) else { throw Problem.invalid("symbols", "'\(name.prefix(16))' is not a symbol.") }
             guard let listing = api.quotes.listing(of: symbol) else { throw Problem(.unknownSymbol(symbol), outcome: .notApplicable) }
-            let halt = halts.first { $0.scope == .venue || ($0.scope == .symbol && $0.subject == symbol.text) }
+            let halt = halts.first { [.killSwitch, .venue].contains($0.scope) || ($0.scope == .symbol && $0.subject == symbol.text) }
             views.append(QuoteView(listing, halt: halt, freshness: api.freshness, at: now))
         }
         return HTTPResponse(json: QuoteView.listBody(views, serverTime: now))
@@ -49,7 +49,7 @@ extension APIHandler {
     /// DELETE /v1/operator/halts?scope=&subject=.
     func resume(_ call: inout Call) async throws -> HTTPResponse {
         let parameters = try parameters(call, ["scope", "subject"])
-        let scope = try parameters.parsed("scope", "venue, symbol or account", Halt.Scope.init(rawValue:))
+        let scope = try parameters.parsed("scope", "venue, symbol or account", HaltRequest.scope)
         guard let scope else { throw Problem.invalid("scope", "Send scope=venue, symbol or account.") }
         let subject = parameters["subject"] ?? ""
         let whom = try await operatorName(call)

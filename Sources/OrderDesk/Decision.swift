@@ -7,14 +7,16 @@ import Wire
 ///
 /// Work is decided in arrival order; each piece sees what those before it did.
 struct Decision {
-    private let reads: AcceptReads
-    private let market: any QuoteSource
-    private let rules: DeskRules
-    private let now: Int64
-    private(set) var changes: ShardChanges
+    let reads: AcceptReads
+    let market: any QuoteSource
+    let rules: DeskRules
+    let now: Int64
+    var changes: ShardChanges
     private(set) var verdicts: [Verdict] = []
     private var keys: [KeyID: KeyRecord]
-    private var orders: [OrderID: OrderState]
+    var orders: [OrderID: OrderState]
+    /// Keys that this batch asks the venue about.
+    var questions: Set<KeyID> = []
 
     init(reads: AcceptReads, market: any QuoteSource, rules: DeskRules, now: Int64) {
         self.reads = reads
@@ -58,6 +60,10 @@ struct Decision {
         let credential = reads.credentials[CredentialKey(submission.account, submission.credentialID)]
         guard let credential, credential != .pendingPairing else { return .refused(.credentialUnknown) }
         if let first = keys[KeyID(submission.account, submission.key)] { return again(submission, first) }
+        if reads.mayBeLost(submission.key, clockTolerance: rules.clockTolerance) {
+            // What a replace came to the order itself tells: its key is not taken again.
+            return (submission as? Submission).map { recover($0) } ?? .refused(.keyRecovering)
+        }
         if credential == .invalidated { return .refused(.credentialInvalidated) }
         return refusalOfTime(submission).map { .refused($0) }
     }
@@ -158,7 +164,7 @@ struct Decision {
         )
     }
 
-    private mutating func claim(
+    mutating func claim(
         _ submission: some SignedSubmission,
         _ outcome: KeyRecord.Outcome,
         order: OrderID?,
@@ -244,11 +250,13 @@ struct Decision {
 
     // MARK: fence
 
-    private mutating func fence(_ id: KeyID) -> Verdict {
+    mutating func fence(_ id: KeyID) -> Verdict {
         if let used = keys[id] {
             changes.replayed(in: id.account.shard)
             return .key(asItStands(used))
         }
+        // The venue may have its order: what becomes of it is said once the signed order itself was sent again.
+        if reads.mayBeLost(id.key, clockTolerance: rules.clockTolerance), reads.recoveredKeys[id] != .some(false) { return .outcomeUnknown }
         let record = KeyRecord(
             id: id,
             outcome: .fenced,

@@ -22,6 +22,11 @@ struct Settlement {
     mutating func settle(_ item: InboxReport) {
         changes.settled(through: item.inboxID, of: item.shard)
         guard let id = item.report.orderID.flatMap(OrderID.init), let order = orders[id] else {
+            if item.report.kind == .execution, let id = item.report.orderID.flatMap(OrderID.init) {
+                changes.venueKnows(id, !item.report.saysUnknownOrder)
+            }
+            // The answer to a question books nothing; what it says of orders that are not ours is compared by reconcile.
+            if item.report.answersAQuestion { return }
             park(item, why: "no order of ours has this ClOrdID")
             return
         }

@@ -122,7 +122,7 @@ package final class Sweep {
         do {
             while let reads = try database.beginCancelAll(timer) {
                 var changes = reads.changes(at: now)
-                for var order in reads.orders.values.sorted(by: { $0.createdAt < $1.createdAt }) { changes.requestCancel(of: &order) }
+                for var order in reads.orders.values.sorted(by: { $0.createdAt < $1.createdAt }) { _ = changes.requestCancel(of: &order) }
                 let isLast = reads.orders.count < Database.cancelAllCap
                 try database.commitCancelAll(changes, ending: isLast ? timer : nil)
                 if changes.eventCount > 0 { observer.committed() }

@@ -32,11 +32,14 @@ struct Command: Sendable {
     struct Operand: Sendable {
         let placeholder: String
         let isRequired: Bool
+        /// The last one alone may.
+        let repeats: Bool
         let meaning: String
 
-        init(_ placeholder: String, isRequired: Bool = true, _ meaning: String) {
+        init(_ placeholder: String, isRequired: Bool = true, repeats: Bool = false, _ meaning: String) {
             self.placeholder = placeholder
             self.isRequired = isRequired
+            self.repeats = repeats
             self.meaning = meaning
         }
     }
@@ -101,7 +104,7 @@ struct Arguments: Sendable {
         for flag in command.flags where flag.use.isRequired && values[flag.name] == nil {
             throw UsageError("--\(flag.name) is missing. \(flag.meaning) See order-router \(command.name) --help.")
         }
-        if operands.count > command.operands.count {
+        if operands.count > command.operands.count, command.operands.last?.repeats != true {
             throw UsageError("'\(operands[command.operands.count])' has no place here. See order-router \(command.name) --help.")
         }
         if let missing = command.operands.dropFirst(operands.count).first(where: \.isRequired) {

@@ -22,7 +22,9 @@ enum Help {
 
     static func text(_ command: Command) -> String {
         var usage = "usage: order-router \(command.name)"
-        for operand in command.operands { usage += operand.isRequired ? " <\(operand.placeholder)>" : " [<\(operand.placeholder)>]" }
+        for operand in command.operands {
+            usage += (operand.isRequired ? " <\(operand.placeholder)>" : " [<\(operand.placeholder)>]") + (operand.repeats ? "…" : "")
+        }
         for flag in command.flags { usage += " " + form(flag) }
         if !command.settings.isEmpty { usage += " [settings]" }
         var text = wrap(command.summary, indent: 0) + "\n\n" + wrap(usage, indent: 4, first: 0) + "\n"

@@ -10,7 +10,8 @@ import Postgres
 enum OrderRouterCommand {
     static let all: [Command] = [
         .serve, .migrate, .demo, .simulate, .verifyLedger, .partitionsDetach, .partitions, .accountCreate, .accountShow, .credentialEnrol,
-        .credentialList, .credentialInvalidate, .tokenIssue, .sign, .halt, .resume, .halts, .resetSession,
+        .credentialList, .credentialInvalidate, .tokenIssue, .sign, .halt, .resume, .halts, .killSwitchOn, .killSwitchOff, .killSwitchStatus,
+        .ordersCancel, .ordersUnknown, .ordersShow, .reconcile, .recover, .resetSession,
     ]
 
     static func main() async {

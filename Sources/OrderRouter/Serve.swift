@@ -250,6 +250,7 @@ extension Serve {
                             migrations: isCurrent,
                             venue: try database.venueIsUp(session),
                             marketData: isPriced,
+                            killSwitch: try isCurrent && database.halts().contains { $0.scope == .killSwitch },
                             venueIsTest: venueIsTest.now
                         )
                     }

@@ -14,11 +14,24 @@ package struct AcceptReads: Sendable {
     package let orders: [OrderID: OrderState]
     /// Open orders, oldest first, of the accounts whose orders are all to be cancelled.
     package let open: [OrderID]
+    /// When this database was last recovered from a backup, if ever.
+    package var recoveredAt: Int64?
+    /// Keys that were asked about at the venue since, with its word on whether it knows their order; nil: none yet.
+    package var recoveredKeys: [KeyID: Bool?] = [:]
+
+    /// Whether a key may have been accepted in what a restore has lost: its own time, which a client's clock wrote, lies before the last recovery.
+    package func mayBeLost(_ key: IdempotencyKey, clockTolerance: Int64) -> Bool {
+        recoveredAt.map { key.milliseconds <= $0 + clockTolerance } ?? false
+    }
 }
 
 extension Database {
     /// Open orders of an account that one transaction cancels at most: it holds the shard no longer than a batch does.
     package static let cancelAllCap = 256
+
+    /// How far behind a recovery a key's own time may lie for it to be looked up among those of before, ms: more than any client's clock is off. Later keys
+    /// cost no round trip.
+    private static let recoveryMargin: Int64 = 600_000
 
     /// Begins the accepting transaction: locks the shards and reads everything that the decision on `keys` can need. Every list is distinct.
     package func beginAccept(
@@ -51,7 +64,8 @@ extension Database {
             }
         }
         let locks = rows[0].shardLocks
-        let open = try openOrders(of: allOf)
+        let recoveredAt = rows[2].count == 1 ? rows[2].optionalInt64(0, 1) : nil
+        let open = try ordersToCancel(of: allOf)
         let found = try ordersOf(locks, named: Array(Set(orders).union(open)))
         return AcceptReads(
             locks: locks,
@@ -62,7 +76,9 @@ extension Database {
             keys: rows[5].keys,
             credentials: rows[6].credentialStates,
             orders: found?.orders ?? [:],
-            open: open
+            open: open,
+            recoveredAt: recoveredAt,
+            recoveredKeys: try recoveredKeys(recoveredAt.map { at in keys.filter { $0.key.milliseconds <= at + Self.recoveryMargin } } ?? [])
         )
     }
 
@@ -78,10 +94,10 @@ extension Database {
     }
 
     /// Open orders without a cancel under way, at most `cancelAllCap` of each account, oldest first. In the transaction at hand.
-    func openOrders(of accounts: [AccountID]) throws(PostgresError) -> [OrderID] {
+    func ordersToCancel(of accounts: [AccountID]) throws(PostgresError) -> [OrderID] {
         if accounts.isEmpty { return [] }
         do {
-            return try run(SQL.readOpenOrders) {
+            return try run(SQL.readOrdersToCancel) {
                 $0.append(accounts.map(\.text))
                 $0.append(Int64(Self.cancelAllCap))
             }.orderIDs

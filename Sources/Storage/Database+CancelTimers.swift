@@ -52,7 +52,7 @@ extension Database {
             return nil
         }
         do {
-            let open = try openOrders(of: [timer.account])
+            let open = try ordersToCancel(of: [timer.account])
             return try reads(rows[1].shardLocks, [try run(SQL.readOrdersByID) { $0.append(bounded: open.map(\.text)) }])
         } catch {
             rollback()

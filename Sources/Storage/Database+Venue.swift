@@ -71,13 +71,15 @@ package struct SendReads: Sendable {
     /// In force while the shards are locked: nothing is newly numbered under them (design section 6).
     package let halts: [Halt]
 
-    /// True for an order that waits for its number under a halt.
-    package func isHalted(_ order: OrderState) -> Bool { order.isHalted(by: halts) }
+    /// The halt that covers an order which waits for its number.
+    package func halt(on order: OrderState) -> Halt? { order.halt(among: halts) }
 }
 
 extension OrderState {
-    fileprivate func isHalted(by halts: [Halt]) -> Bool {
-        (status == .accepted || replaces.pending != nil) && halts.contains { $0.covers(account: account, symbol: terms.symbol) }
+    fileprivate func halt(among halts: [Halt]) -> Halt? {
+        guard status == .accepted || replaces.pending != nil else { return nil }
+        let covering = halts.filter { $0.covers(account: account, symbol: terms.symbol) }
+        return covering.first { $0.scope == .killSwitch } ?? covering.first
     }
 }
 
@@ -226,7 +228,7 @@ extension Database {
             return nil
         }
         let (orders, halts) = (rows[2].orders, rows[1].halts)
-        let ending = orders.values.filter { $0.isOverdue(at: now) || $0.isHalted(by: halts) }
+        let ending = orders.values.filter { $0.isOverdue(at: now) || $0.halt(among: halts) != nil }
         return SendReads(
             orders: OrderReads(locks: locks, orders: orders, accounts: rows[3].accounts, balances: try balances(touchedBy: ending)),
             rows: left,
@@ -361,7 +363,7 @@ extension Database {
 }
 
 extension Pipeline {
-    fileprivate mutating func insertSent(_ messages: [SentMessage], session: String, generation: Int64) {
+    mutating func insertSent(_ messages: [SentMessage], session: String, generation: Int64) {
         add(SQL.insertSent) {
             $0.append(session)
             $0.append(generation)
@@ -375,7 +377,7 @@ extension Pipeline {
         }
     }
 
-    fileprivate mutating func advance(_ session: String, epoch: Int64, generation: Int64, nextOut: Int64, nextIn: Int64, received: Int) {
+    mutating func advance(_ session: String, epoch: Int64, generation: Int64, nextOut: Int64, nextIn: Int64, received: Int) {
         add(SQL.advanceSession) {
             $0.append(session)
             for value in [epoch, generation, nextOut, nextIn, Int64(received)] { $0.append(value) }

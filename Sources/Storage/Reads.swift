@@ -58,6 +58,21 @@ package struct KeyID: Hashable, Sendable {
     var bits: UUIDBits { UUIDBits(high: key.high, low: key.low) }
 }
 
+/// An unseen key whose order the venue may know (see `Database+Recover.swift`), with what a question about it names.
+package struct KeyQuestion: Sendable {
+    package let id: KeyID
+    package let orderID: OrderID
+    package let symbol: Symbol
+    package let side: Side
+
+    package init(id: KeyID, orderID: OrderID, symbol: Symbol, side: Side) {
+        self.id = id
+        self.orderID = orderID
+        self.symbol = symbol
+        self.side = side
+    }
+}
+
 /// What a used key was answered, for ever.
 package struct KeyRecord: Sendable {
     /// Raw values are stored.

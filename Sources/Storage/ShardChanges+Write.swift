@@ -15,6 +15,7 @@ extension ShardChanges {
         writeExecutions(into: &pipeline)
         writeParked(into: &pipeline)
         writeAlarms(into: &pipeline)
+        writeRecovery(into: &pipeline)
     }
 
     private func writeShards(into pipeline: inout Pipeline) {

@@ -72,6 +72,12 @@ package struct ShardChanges: Sendable {
     package private(set) var executions: [Execution] = []
     package private(set) var parked: [(shard: Int16, inboxID: Int64, why: String)] = []
     private(set) var alarms: [RaisedAlarm] = []
+    /// Unseen keys of before a recovery, to be asked about at the venue.
+    private(set) var questions: [KeyQuestion] = []
+    /// The venue's word on whether it knows orders that are not here.
+    private(set) var knownAtVenue: [OrderID: Bool] = [:]
+    /// Orders that were made from what the venue knows; reports about them that came before attach.
+    private(set) var adopted: [(order: OrderState, session: String)] = []
     private(set) var events: [Event] = []
     private(set) var eventBase: [AccountID: Int64]
     private(set) var eventNow: [AccountID: Int64] = [:]
@@ -115,6 +121,13 @@ package struct ShardChanges: Sendable {
 
     package mutating func park(inboxID: Int64, of shard: Int16, why: String) { parked.append((shard, inboxID, why)) }
 
+    package mutating func ask(about question: KeyQuestion) { questions.append(question) }
+
+    package mutating func adopt(_ order: OrderState, session: String) { adopted.append((order, session)) }
+
+    /// One word that it knows the order outweighs any that it does not.
+    package mutating func venueKnows(_ order: OrderID, _ knows: Bool) { knownAtVenue[order] = knows || knownAtVenue[order] == true }
+
     package mutating func raise(_ alarm: Alarm, account: AccountID?, orderID: String?) {
         alarms.append(RaisedAlarm(alarm: alarm, account: account, orderID: orderID))
     }
@@ -137,21 +150,6 @@ package struct ShardChanges: Sendable {
                 lastPrice: lastPrice
             )
         )
-    }
-
-    /// Requests an order's cancel and tells of it. What the venue has never been numbered for ends by our own commit.
-    ///
-    /// - Returns: the order as it was requested; nil, and nothing changed, when it is not open.
-    @discardableResult
-    package mutating func requestCancel(of order: inout OrderState) -> OrderState? {
-        guard case .changed(let requested, _) = order.apply(.cancelRequested, balances: &balances, at: at) else { return nil }
-        tell(requested, of: order)
-        let answer = order
-        if order.status == .accepted, case .changed(let ended, _) = order.apply(.cancelled(reason: nil), balances: &balances, at: at) {
-            tell(ended, of: order)
-        }
-        update(order)
-        return answer
     }
 
     package var eventCount: Int { events.count }

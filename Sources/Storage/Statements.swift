@@ -7,6 +7,8 @@ package enum SQL {
     static let advanceSession = Statement("advance_session")
     static let advanceShards = Statement("advance_shards")
     static let advanceWatch = Statement("advance_watch")
+    static let answerRecoveredKeys = Statement("answer_recovered_keys")
+    static let attachReports = Statement("attach_reports")
     static let beginVerify = Statement("begin_verify")
     static let carryEntries = Statement("carry_entries")
     static let changeBalances = Statement("change_balances")
@@ -14,15 +16,19 @@ package enum SQL {
     static let changeTerms = Statement("change_terms")
     static let clearChallenge = Statement("clear_challenge")
     static let commitUnflushed = Statement("commit_unflushed")
+    static let compareWithVenue = Statement("compare_with_venue")
+    static let countDifferences = Statement("count_differences")
     static let countOrderBlocks = Statement("count_order_blocks")
     static let deleteCancelTimer = Statement("delete_cancel_timer")
     static let deleteHalt = Statement("delete_halt")
     static let deleteOldEvents = Statement("delete_old_events")
     static let deleteOldInbox = Statement("delete_old_inbox")
     static let deleteOldSent = Statement("delete_old_sent")
+    static let endReconciliation = Statement("end_reconciliation")
     static let insertAccount = Statement("insert_account")
     static let insertCredential = Statement("insert_credential")
     static let insertCredentialAudit = Statement("insert_credential_audit")
+    static let insertDifferences = Statement("insert_differences")
     static let insertEntries = Statement("insert_entries")
     static let insertExecutions = Statement("insert_executions")
     static let insertHalt = Statement("insert_halt")
@@ -31,6 +37,8 @@ package enum SQL {
     static let insertLog = Statement("insert_log")
     static let insertOperatorAudit = Statement("insert_operator_audit")
     static let insertOrders = Statement("insert_orders")
+    static let insertReconciliation = Statement("insert_reconciliation")
+    static let insertRecoveredKeys = Statement("insert_recovered_keys")
     static let insertSent = Statement("insert_sent")
     static let listOrders = Statement("list_orders")
     static let lockAllShards = Statement("lock_all_shards")
@@ -40,6 +48,8 @@ package enum SQL {
     static let lockShards = Statement("lock_shards")
     static let makeParts = Statement("make_parts")
     static let noteAsked = Statement("note_asked")
+    static let noteKeysAsked = Statement("note_keys_asked")
+    static let noteReconciliationSent = Statement("note_reconciliation_sent")
     static let openBalances = Statement("open_balances")
     static let orderByID = Statement("order_by_id")
     static let parkReports = Statement("park_reports")
@@ -51,33 +61,53 @@ package enum SQL {
     static let readCredentialStates = Statement("read_credential_states")
     static let readCredentials = Statement("read_credentials")
     static let readDetachCommand = Statement("read_detach_command")
+    static let readDifferences = Statement("read_differences")
+    static let readDoubts = Statement("read_doubts")
     static let readDueCancelTimers = Statement("read_due_cancel_timers")
     static let readEventBounds = Statement("read_event_bounds")
     static let readEvents = Statement("read_events")
     static let readExecutions = Statement("read_executions")
+    static let readHaltDetails = Statement("read_halt_details")
     static let readHalts = Statement("read_halts")
     static let readInbox = Statement("read_inbox")
     static let readKey = Statement("read_key")
     static let readKeys = Statement("read_keys")
+    static let readKeysToAsk = Statement("read_keys_to_ask")
     static let readLog = Statement("read_log")
     static let readLogEnds = Statement("read_log_ends")
-    static let readOpenOrders = Statement("read_open_orders")
+    static let readOpenInPart = Statement("read_open_in_part")
+    static let readOpenOrdersOfAccount = Statement("read_open_orders_of_account")
+    static let readOpenReconciliations = Statement("read_open_reconciliations")
+    static let readOrderParts = Statement("read_order_parts")
     static let readOrdersAtVenue = Statement("read_orders_at_venue")
     static let readOrdersByID = Statement("read_orders_by_id")
+    static let readOrdersInDoubt = Statement("read_orders_in_doubt")
+    static let readOrdersToCancel = Statement("read_orders_to_cancel")
     static let readOutbox = Statement("read_outbox")
     static let readOverdueOrders = Statement("read_overdue_orders")
     static let readPartObstacle = Statement("read_part_obstacle")
     static let readParts = Statement("read_parts")
+    static let readReconciliation = Statement("read_reconciliation")
+    static let readReconciliationAnswer = Statement("read_reconciliation_answer")
+    static let readRecoveredKeys = Statement("read_recovered_keys")
     static let readSent = Statement("read_sent")
     static let readSilentOrders = Statement("read_silent_orders")
     static let readTableSizes = Statement("read_table_sizes")
     static let readUnknownOrders = Statement("read_unknown_orders")
     static let readVenueUp = Statement("read_venue_up")
     static let readWholeTables = Statement("read_whole_tables")
+    static let recoverDatabase = Statement("recover_database")
     static let releaseLease = Statement("release_lease")
     static let resetSession = Statement("reset_session")
     static let setCancelTimer = Statement("set_cancel_timer")
     static let setLoggedOn = Statement("set_logged_on")
+    static let showOrder = Statement("show_order")
+    static let showOrderAlarms = Statement("show_order_alarms")
+    static let showOrderEntries = Statement("show_order_entries")
+    static let showOrderEvents = Statement("show_order_events")
+    static let showOrderExecutions = Statement("show_order_executions")
+    static let showOrderReceived = Statement("show_order_received")
+    static let showOrderSent = Statement("show_order_sent")
     static let takeLease = Statement("take_lease")
     static let updateOrders = Statement("update_orders")
     static let verifyAlarms = Statement("verify_alarms")
@@ -97,19 +127,25 @@ package enum SQL {
 
     /// All of them but BEGIN, COMMIT and ROLLBACK, which a connection prepares by itself.
     package static let all: [Statement] = [
-        accountOfCredential, advanceEvents, advanceSession, advanceShards, advanceWatch, beginVerify,
-        carryEntries, changeBalances, changeCredential, changeTerms, clearChallenge, commitUnflushed,
-        countOrderBlocks, deleteCancelTimer, deleteHalt, deleteOldEvents, deleteOldInbox, deleteOldSent,
-        insertAccount, insertCredential, insertCredentialAudit, insertEntries, insertExecutions, insertHalt,
-        insertInbox, insertKeys, insertLog, insertOperatorAudit, insertOrders, insertSent, listOrders,
-        lockAllShards, lockCancelTimer, lockParts, lockSession, lockShards, makeParts, noteAsked, openBalances,
-        orderByID, parkReports, raiseAlarms, readAccounts, readAllBalances, readBacklog, readBalances,
-        readCredentialStates, readCredentials, readDetachCommand, readDueCancelTimers, readEventBounds,
-        readEvents, readExecutions, readHalts, readInbox, readKey, readKeys, readLog, readLogEnds, readOpenOrders,
-        readOrdersAtVenue, readOrdersByID, readOutbox, readOverdueOrders, readPartObstacle, readParts, readSent,
-        readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp, readWholeTables, releaseLease,
-        resetSession, setCancelTimer, setLoggedOn, takeLease, updateOrders, verifyAlarms, verifyBalances,
-        verifyCounters, verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals, verifyKeys,
-        verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,
+        accountOfCredential, advanceEvents, advanceSession, advanceShards, advanceWatch, answerRecoveredKeys,
+        attachReports, beginVerify, carryEntries, changeBalances, changeCredential, changeTerms, clearChallenge,
+        commitUnflushed, compareWithVenue, countDifferences, countOrderBlocks, deleteCancelTimer, deleteHalt,
+        deleteOldEvents, deleteOldInbox, deleteOldSent, endReconciliation, insertAccount, insertCredential,
+        insertCredentialAudit, insertDifferences, insertEntries, insertExecutions, insertHalt, insertInbox,
+        insertKeys, insertLog, insertOperatorAudit, insertOrders, insertReconciliation, insertRecoveredKeys,
+        insertSent, listOrders, lockAllShards, lockCancelTimer, lockParts, lockSession, lockShards, makeParts,
+        noteAsked, noteKeysAsked, noteReconciliationSent, openBalances, orderByID, parkReports, raiseAlarms,
+        readAccounts, readAllBalances, readBacklog, readBalances, readCredentialStates, readCredentials,
+        readDetachCommand, readDifferences, readDoubts, readDueCancelTimers, readEventBounds, readEvents,
+        readExecutions, readHaltDetails, readHalts, readInbox, readKey, readKeys, readKeysToAsk, readLog,
+        readLogEnds, readOpenInPart, readOpenOrdersOfAccount, readOpenReconciliations, readOrderParts,
+        readOrdersAtVenue, readOrdersByID, readOrdersInDoubt, readOrdersToCancel, readOutbox, readOverdueOrders,
+        readPartObstacle, readParts, readReconciliation, readReconciliationAnswer, readRecoveredKeys, readSent,
+        readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp, readWholeTables, recoverDatabase,
+        releaseLease, resetSession, setCancelTimer, setLoggedOn, showOrder, showOrderAlarms, showOrderEntries,
+        showOrderEvents, showOrderExecutions, showOrderReceived, showOrderSent, takeLease, updateOrders,
+        verifyAlarms, verifyBalances, verifyCounters, verifyEntries, verifyEvents, verifyFills, verifyHolds,
+        verifyJournals, verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns,
+        verifyVenueOrders,
     ]
 }

@@ -247,6 +247,7 @@ package struct Alarm: Hashable, Sendable {
         case owes
         case parked
         case cumulativeQuantityDiffers = "cum_qty_differs"
+        case reconciliation
         case tradeCancelled = "trade_cancelled"
         case tradeCorrected = "trade_corrected"
     }

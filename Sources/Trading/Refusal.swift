@@ -8,6 +8,8 @@ package enum Refusal: Hashable, Sendable {
     /// The key was used for another request; the first one's order, if it became one.
     case keyReused(firstOrder: OrderID?)
     case keyFenced
+    /// The key may have been accepted in what a restore from a backup has lost; the venue is asked about its order.
+    case keyRecovering
     /// The key's own time is too old (or too far ahead) for a first use. Milliseconds; positive = old.
     case keyExpired(ageMilliseconds: Int64)
     case clockSkew(milliseconds: Int64)
@@ -49,13 +51,15 @@ package enum Refusal: Hashable, Sendable {
 /// An operator's stop of new orders; cancels pass it (design section 4.3 row 7).
 package struct Halt: Hashable, Sendable {
     package enum Scope: String, Sendable, CaseIterable {
+        /// Everything, by `order-router kill-switch` alone.
+        case killSwitch = "kill_switch"
         case venue
         case symbol
         case account
     }
 
     package let scope: Scope
-    /// The symbol or the account; empty for the venue.
+    /// The symbol or the account; empty for the venue and the kill switch.
     package let subject: String
     package let reason: String
 
@@ -65,9 +69,14 @@ package struct Halt: Hashable, Sendable {
         self.reason = reason
     }
 
+    /// The reason of an order that was accepted before it and ends under it without a number.
+    package var endsAs: String { scope == .killSwitch ? Self.killSwitchReason : "halted" }
+
+    package static let killSwitchReason = "kill_switch"
+
     package func covers(account: AccountID, symbol: Symbol) -> Bool {
         switch scope {
-        case .venue: true
+        case .killSwitch, .venue: true
         case .symbol: subject == symbol.text
         case .account: subject == account.text
         }

@@ -12,7 +12,7 @@ package struct VenueReport: Sendable, Hashable {
         case orderRefused = 3
         /// The same of an OrderCancelRequest of ours.
         case cancelRefused = 4
-        /// The same of an OrderStatusRequest of ours: asked again later.
+        /// The same of an OrderStatusRequest (asked again later) or OrderMassStatusRequest of ours.
         case statusRefused = 6
         /// The same of an OrderCancelReplaceRequest of ours.
         case replaceRefused = 7
@@ -55,6 +55,12 @@ package struct VenueReport: Sendable, Hashable {
     package init(kind: Kind) {
         self.kind = kind
     }
+
+    /// The venue never heard of the order (OrdRejReason 5): the answer to a status request.
+    package var saysUnknownOrder: Bool { execType == "I" && orderStatus == "8" && rejectReason == 5 }
+
+    /// A status, or the refusal to say one: it tells where an order stands and is no event of it.
+    package var answersAQuestion: Bool { kind == .statusRefused || (kind == .execution && execType == "I") }
 }
 
 /// What a report means for its order.
@@ -155,7 +161,7 @@ extension VenueReport {
     /// An answer to OrderStatusRequest books nothing; it is evidence of where the order stands when its fills agree with ours.
     private func meaningOfStatus(for order: OrderState) -> ReportMeaning {
         // OrdRejReason 5, unknown order: the venue never heard of it, so it never will: the request came after the order on the same session.
-        if orderStatus == "8", rejectReason == 5 {
+        if saysUnknownOrder {
             // It was asked under the id of a replace: that never reached it, which says nothing of the order.
             if order.replaces.pending != nil, requestID == order.replaceID { return .event(.replaceRejected(reason: "not_routed")) }
             return order.filledQuantity == 0

@@ -1,4 +1,5 @@
 import FIX
+import Storage
 import Trading
 
 /// The messages that we send (FIX 4.4 volume 4). Prices are exact decimals; quantities whole shares.
@@ -61,6 +62,28 @@ extension OrderState {
         message.append(.account, account.text)
         message.append(.symbol, terms.symbol.text)
         message.append(.side, terms.side.rawValue)
+        return message
+    }
+}
+
+extension Reconciliation {
+    /// OrderMassStatusRequest (35=AF) for all orders (MassStatusReqType 7): answered by an ExecutionReport with ExecType I for each.
+    var massStatusRequest: FIXMessage {
+        var message = FIXMessage(.orderMassStatusRequest)
+        message.append(.massStatusReqID, requestID)
+        message.append(.massStatusReqType, 7)
+        return message
+    }
+}
+
+extension KeyQuestion {
+    /// OrderStatusRequest (35=H) for the order that the key gives, whether it exists or not.
+    var orderStatusRequest: FIXMessage {
+        var message = FIXMessage("H")
+        message.append(.clOrdID, orderID.text)
+        message.append(.account, id.account.text)
+        message.append(.symbol, symbol.text)
+        message.append(.side, side.rawValue)
         return message
     }
 }

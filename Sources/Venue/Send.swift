@@ -92,12 +92,14 @@ extension VenueSession {
         }
     }
 
-    /// OrderStatusRequests for orders that are UNKNOWN, or whose cancel request stays unanswered, and that were not asked about lately.
+    /// OrderStatusRequests for orders that are UNKNOWN, or whose cancel request stays unanswered, and that were not asked about lately; before them what
+    /// comparisons with the venue ask for.
     func ask(_ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
         guard wall >= askDue else { return [] }
         askDue = wall + settings.askInterval
+        let asked = try reconcile(&session, at: wall) + askForKeys(&session, at: wall)
         let orders = try database.unknownOrders(askedBefore: wall - settings.askInterval, limit: Self.askCap)
-        if orders.isEmpty { return [] }
+        if orders.isEmpty { return asked }
         let record = try held()
         let outgoing = orders.map { session.send($0.orderStatusRequest(), at: wall) }
         let kept = zip(orders, outgoing).map { order, message in
@@ -112,6 +114,37 @@ extension VenueSession {
             )
         }
         try database.commitAsked(
+            kept,
+            session: settings.sessionID,
+            record: record,
+            nextOut: Int64(session.numbers.nextOut),
+            nextIn: Int64(session.numbers.nextIn),
+            at: wall
+        )
+        try committed(session.numbers)
+        return asked + outgoing
+    }
+}
+
+extension VenueSession {
+    /// OrderStatusRequests for the orders that keys of before a recovery may have become.
+    private func askForKeys(_ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
+        let questions = try database.keysToAsk(askedBefore: wall - settings.askInterval, limit: Self.askCap)
+        if questions.isEmpty { return [] }
+        let record = try held()
+        let outgoing = questions.map { session.send($0.orderStatusRequest, at: wall) }
+        let kept = zip(questions, outgoing).map { question, message in
+            SentMessage(
+                number: Int64(message.number),
+                type: message.type.rawValue,
+                sentAt: wall,
+                resendBy: wall + Self.resendable,
+                orderID: question.orderID.text,
+                shard: question.id.account.shard,
+                body: message.body
+            )
+        }
+        try database.commitKeysAsked(
             kept,
             session: settings.sessionID,
             record: record,
@@ -136,9 +169,8 @@ extension SendReads {
     /// Why what waits for its number never gets one, and what was held for it is free: halted before, or an order past its route deadline.
     fileprivate func end(of order: OrderState, asking type: OrderEventType, at now: Int64) -> OrderEvent? {
         switch type {
-        case .accepted where isHalted(order): .cancelled(reason: "halted")
-        case .accepted: order.isOverdue(at: now) ? .notRouted : nil
-        case .replaceRequested: isHalted(order) ? .replaceRejected(reason: "halted") : nil
+        case .accepted: halt(on: order).map { .cancelled(reason: $0.endsAs) } ?? (order.isOverdue(at: now) ? .notRouted : nil)
+        case .replaceRequested: halt(on: order).map { .replaceRejected(reason: $0.endsAs) }
         default: nil
         }
     }

@@ -30,6 +30,8 @@ final class VenueSession: SessionStore {
     private var leaseDeadline: Int64 = 0
     private var leaseDue: Int64 = 0
     var askDue: Int64 = 0
+    /// Whether this router has asked for a comparison with the venue since its start, and whether that is yet to be sent.
+    private var (hasAskedForAll, sendsThatFirst) = (false, false)
     private var toldWhetherTest = false
     /// The shard that was sent for last.
     var lastShard: Int16 = -1
@@ -110,7 +112,8 @@ final class VenueSession: SessionStore {
     }
 
     /// Messages to be sent again. A NewOrderSingle past its deadline is not: its order is UNKNOWN until the venue has said that it never heard of it.
-    /// Nor is one that the venue has acknowledged or ended before: a venue that asks for it has lost its memory and would execute it anew.
+    /// Nor is one that the venue has acknowledged or ended before: a venue that asks for it has lost its memory and would execute it anew. Nor any while
+    /// the kill switch is on.
     func stored(from: Int, through: Int) throws -> [StoredMessage] {
         let record = try held()
         let sent = try database.sentMessages(
@@ -120,19 +123,20 @@ final class VenueSession: SessionStore {
             through: Int64(through)
         )
         let now = now
-        let late = sent.filter { $0.type == "D" && $0.resendBy < now }
-        for (shard, messages) in Dictionary(grouping: late, by: \.shard) {
-            try doubt(messages.compactMap { OrderID($0.orderID) }, shard: shard, in: [.routed], reason: "not_resent_past_its_deadline")
+        let orders = sent.filter { $0.type == "D" }
+        let isKilled = try !orders.isEmpty && database.halts().contains { $0.scope == .killSwitch }
+        for (shard, messages) in Dictionary(grouping: orders.filter { isKilled || $0.resendBy < now }, by: \.shard) {
+            let reason = isKilled ? "not_resent_under_the_kill_switch" : "not_resent_past_its_deadline"
+            try doubt(messages.compactMap { OrderID($0.orderID) }, shard: shard, in: [.routed], reason: reason)
         }
-        let orders = try database.orders(sent.filter { $0.type == "D" }.compactMap { OrderID($0.orderID) })
-        let answered = Set(orders.values.filter { !$0.awaitsTheVenue }.map(\.id.text))
+        let answered = Set(try database.orders(orders.compactMap { OrderID($0.orderID) }).values.filter { !$0.awaitsTheVenue }.map(\.id.text))
         return sent.map {
             StoredMessage(
                 number: Int($0.number),
                 type: MessageType(rawValue: $0.type),
                 sendingTime: $0.sentAt,
                 body: $0.body,
-                isExpired: $0.resendBy < now || ($0.type == "D" && answered.contains($0.orderID))
+                isExpired: $0.resendBy < now || ($0.type == "D" && (isKilled || answered.contains($0.orderID)))
             )
         }
     }
@@ -140,6 +144,11 @@ final class VenueSession: SessionStore {
     func pull(_ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
         try renewIfDue()
         try checkTest(session)
+        if sendsThatFirst {
+            sendsThatFirst = false
+            let asked = try reconcile(&session, at: wall)
+            if !asked.isEmpty { return asked }
+        }
         let sent = try send(&session, at: wall)
         return sent.isEmpty ? try ask(&session, at: wall) : sent
     }
@@ -178,6 +187,11 @@ final class VenueSession: SessionStore {
         observer.loggedOn(loggedOn)
         toldWhetherTest = false
         guard let record else { return }
+        if loggedOn, !hasAskedForAll {
+            // Before anybody knows that the venue is up: asked for before anything that is accepted from then on.
+            _ = try database.requestReconciliation(of: settings.sessionID, by: "router", at: now)
+            (hasAskedForAll, sendsThatFirst) = (true, true)
+        }
         try database.setLoggedOn(loggedOn, session: settings.sessionID, epoch: record.epoch)
         askDue = 0
     }
@@ -191,7 +205,19 @@ final class VenueSession: SessionStore {
     private func doubtAll(reason: String) throws {
         let reading = Database(options)
         defer { reading.drop() }
+        try doubt(try reading.ordersAtVenue(blocks: Self.readPortion, renewIfDue), reason: reason)
+    }
+
+    /// What is open here and was numbered, on a connection of its own, and what differs from the venue's answer.
+    func compare(_ reconciliation: Reconciliation) throws -> [Difference] {
+        let reading = Database(options)
+        defer { reading.drop() }
         let open = try reading.ordersAtVenue(blocks: Self.readPortion, renewIfDue)
+        return try reading.compare(reconciliation.id, open: open.values.flatMap { $0 }, venue: settings.targetCompID)
+    }
+
+    /// Orders by shard, a portion per transaction.
+    func doubt(_ open: [Int16: [OrderID]], reason: String) throws {
         for (shard, orders) in open.sorted(by: { $0.key < $1.key }) {
             for first in stride(from: 0, to: orders.count, by: Self.doubtPortion) {
                 let portion = Array(orders[first..<min(first + Self.doubtPortion, orders.count)])

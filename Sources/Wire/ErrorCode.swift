@@ -32,6 +32,8 @@ package enum ErrorCode: String, Sendable, CaseIterable {
     // Row 5: the key.
     case idempotencyKeyReused = "idempotency_key_reused"
     case keyFenced = "key_fenced"
+    /// After a restore from a backup, until the venue has said whether it knows the key's order.
+    case recovering
     // Row 6: clocks. A key whose own time lies ahead is `clock_skew`: its time will come.
     case idempotencyKeyExpired = "idempotency_key_expired"
     case clockSkew = "clock_skew"
@@ -79,7 +81,7 @@ package enum ErrorCode: String, Sendable, CaseIterable {
         case .idempotencyKeyReused, .unknownSymbol, .quantityFilled, .limitExceeded, .priceCollar, .insufficientFunds, .insufficientPosition: 422
         case .rateLimited: 429
         case .internalError: 500
-        case .tradingHalted, .venueUnavailable, .marketDataStale, .busy, .outcomeUnknown: 503
+        case .recovering, .tradingHalted, .venueUnavailable, .marketDataStale, .busy, .outcomeUnknown: 503
         }
     }
 
@@ -104,6 +106,7 @@ package enum ErrorCode: String, Sendable, CaseIterable {
         case .credentialInvalidated: "The credential has been invalidated"
         case .idempotencyKeyReused: "The idempotency key was used for another order"
         case .keyFenced: "The idempotency key has been given up"
+        case .recovering: "The order is looked for at the venue"
         case .idempotencyKeyExpired: "The idempotency key is too old"
         case .clockSkew: "The client's clock is off"
         case .tradingHalted: "Trading is halted"
@@ -139,7 +142,7 @@ package enum ErrorCode: String, Sendable, CaseIterable {
         switch self {
         case .payloadTooLarge, .unsupportedMediaType, .malformedRequest, .missingHeader, .invalidField, .tokenInvalid, .tokenExpired,
             .accountForbidden, .scopeMissing, .rateLimited, .signatureInvalid, .credentialUnknown, .credentialInvalidated,
-            .idempotencyKeyReused, .busy, .outcomeUnknown, .keyUnknown, .internalError:
+            .idempotencyKeyReused, .recovering, .busy, .outcomeUnknown, .keyUnknown, .internalError:
             .unknown
         case .keyFenced, .idempotencyKeyExpired, .clockSkew, .tradingHalted, .venueUnavailable, .unknownSymbol, .marketDataStale,
             .quoteReferenceStale, .changePending, .quantityFilled, .limitExceeded, .priceCollar, .insufficientFunds, .insufficientPosition:

@@ -13,6 +13,13 @@ extension Problem {
         case .keyReused(let firstOrder): self = .idempotencyKeyReused(key, firstOrder: firstOrder)
         case .keyFenced:
             self.init(.keyFenced, "This key was given up and can never become an order. Send a new order under a new key.", extras: [.key(key)])
+        case .keyRecovering:
+            self.init(
+                .recovering,
+                "The service was restored from a backup, and this key may have been used before: the venue is asked. Send exactly the same request again.",
+                extras: [.key(key)],
+                retryAfterSeconds: 2
+            )
         case .keyExpired(let age):
             self.init(
                 .idempotencyKeyExpired,

@@ -170,6 +170,26 @@ extension Faults {
             }
         }
 
+        @Test func `gets nothing that the kill switch has covered before it was numbered`() async throws {
+            try await Circle(.impatient).run { circle in
+                let account = try await circle.account("acc_killed", cash: 100_000)
+                try await circle.ready()
+                try await Self.withSessionTakenAway(from: circle) {
+                    let covered = try await circle.accepted(account, Circle.terms(.buy, 1, "NVDA", .limit, limit: "126.00"))
+                    try await circle.readers.read {
+                        try $0.halt(Halt(scope: .killSwitch, subject: "", reason: "drill"), by: "test", at: Circle.now())
+                    }
+                    return covered
+                } then: { covered in
+                    let events = try await circle.events(of: account, covered, until: .cancelled)
+                    #expect(events.last?.order.reason == "kill_switch")
+                    #expect(try await circle.balance(account).held == .zero)
+                    #expect(circle.venue.ordersSeen(covered.text) == 0)
+                }
+                try await circle.verify()
+            }
+        }
+
         /// Another router holds the session, logged on, and does not send.
         private static func withSessionTakenAway<Orders>(
             from circle: Circle,

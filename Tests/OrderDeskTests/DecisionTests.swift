@@ -21,6 +21,8 @@ private struct Scene {
     var market = StillMarket()
     var submitted = submission(1)
     var nextLog: Int64 = 5
+    var recoveredAt: Int64?
+    var recoveredKeys: [KeyID: Bool?] = [:]
 
     func decision() -> Decision {
         var balances = [
@@ -38,7 +40,9 @@ private struct Scene {
                 keys: Dictionary(uniqueKeysWithValues: keys.map { ($0.id, $0) }),
                 credentials: credential.map { [CredentialKey(account, "c1"): $0] } ?? [:],
                 orders: Dictionary(uniqueKeysWithValues: orders.map { ($0.id, $0) }),
-                open: orders.filter(\.status.isOpen).map(\.id)
+                open: orders.filter(\.status.isOpen).map(\.id),
+                recoveredAt: recoveredAt,
+                recoveredKeys: recoveredKeys
             ),
             market: market,
             rules: rules,
@@ -319,5 +323,70 @@ private let faults: [(word: String, bring: @Sendable (inout Scene) -> Void)] = [
         ]
         let decision = scene.decide([.cancel(identity(account, key(8)), of: account), .fence(KeyID(account, key(9)))])
         #expect(decision.verdicts.map(\.word) == ["cancelRequested", "key fenced"])
+    }
+}
+
+/// A key of before a recovery is never taken for new.
+@Suite struct `A key that may be lost` {
+    private func scene(_ known: Bool??, at recoveredAt: Int64 = now) -> Scene {
+        var scene = Scene()
+        scene.recoveredAt = recoveredAt
+        if let known { scene.recoveredKeys[KeyID(account, scene.submitted.key)] = .some(known) }
+        return scene
+    }
+
+    @Test func `is asked about once, and waits`() {
+        let scene = scene(nil)
+        let decision = scene.decide([.place(scene.submitted), .place(scene.submitted)])
+        #expect(decision.verdicts.map(\.word) == ["keyRecovering", "keyRecovering"])
+        #expect(decision.changes.questions.map(\.orderID) == [scene.submitted.orderID])
+        #expect(decision.changes.newOrders.isEmpty && decision.changes.newKeys.isEmpty)
+        #expect(self.scene(.some(nil)).decide([.place(scene.submitted)]).changes.questions.isEmpty)
+    }
+
+    @Test func `is fenced where the venue never heard of its order, not before`() {
+        let (waiting, unheard) = (scene(.some(nil)), scene(.some(false)))
+        let fence = Work.fence(KeyID(account, waiting.submitted.key))
+        #expect(scene(nil).decide([fence]).verdicts.map(\.word) == ["outcomeUnknown"])
+        #expect(waiting.decide([fence]).verdicts.map(\.word) == ["outcomeUnknown"])
+        #expect(unheard.decide([fence]).verdicts.map(\.word) == ["key fenced"])
+        let decision = unheard.decide([.place(unheard.submitted), .place(unheard.submitted)])
+        #expect(decision.verdicts.map(\.word) == ["keyFenced", "keyFenced"])
+        #expect(decision.changes.newKeys.map(\.outcome) == [.fenced])
+    }
+
+    @Test func `becomes its order again where the venue knows it, in doubt, with its hold, and whatever the time or a halt says`() throws {
+        var scene = scene(.some(true))
+        scene.halts = [Halt(scope: .venue, subject: "", reason: "x")]
+        scene.credential = .invalidated
+        scene.recoveredAt = now + 48 * 3_600_000
+        let decision = scene.decide([.place(scene.submitted), .place(scene.submitted)])
+        #expect(decision.verdicts.map(\.word) == ["accepted", "replayed"])
+        let order = try #require(decision.changes.changedOrders[scene.submitted.orderID])
+        #expect((order.status, order.held, order.reason) == (.unknown, usd("1000"), "adopted_after_restore"))
+        #expect(decision.changes.adopted.map(\.session) == [session])
+        #expect(decision.changes.events.map(\.type) == [.accepted, .routed, .unknown])
+    }
+
+    @Test func `waits while the kill switch is on`() {
+        var scene = scene(.some(true))
+        scene.halts = [Halt(scope: .killSwitch, subject: "", reason: "x")]
+        let decision = scene.decide([.place(scene.submitted)])
+        #expect(decision.verdicts.map(\.word) == ["keyRecovering"] && decision.changes.newOrders.isEmpty)
+    }
+
+    @Test func `waits while its account cannot hold it`() {
+        var scene = scene(.some(true))
+        scene.cash = usd("999")
+        let decision = scene.decide([.place(scene.submitted)])
+        #expect(decision.verdicts.map(\.word) == ["keyRecovering"] && decision.changes.newOrders.isEmpty)
+    }
+
+    @Test func `is one whose own time lies before the recovery, a client's clock allowed for`() {
+        let edge = now - rules.clockTolerance
+        for (at, word) in [(edge, "keyRecovering"), (edge - 1, "accepted")] {
+            let scene = scene(nil, at: at)
+            #expect(scene.decide([.place(scene.submitted)]).verdicts.map(\.word) == [word])
+        }
     }
 }

@@ -174,9 +174,9 @@ extension `On PostgreSQL, storage` {
             let reads = try #require(try storage.beginSend(try storage.outbox(limit: 100), at: 0))
             storage.rollback()
             var order = Store.order(1)
-            #expect(reads.halts.count == 1 && reads.isHalted(order))
+            #expect(reads.halts.count == 1 && reads.halt(on: order)?.endsAs == "halted")
             order.status = .routed
-            #expect(!reads.isHalted(order))
+            #expect(reads.halt(on: order) == nil)
         }
 
         @Test func `that another holds now commits nothing for the old holder`() throws {

@@ -27,6 +27,19 @@ package final class TestDatabase: Sendable {
         try TestServer.connect().execute("CREATE DATABASE \(name) TEMPLATE \(template)", within: Self.deadline)
     }
 
+    /// A copy of another one as it is at this moment: what a backup would restore. Whoever is connected to that one is cut off.
+    package init(copying other: TestDatabase) throws {
+        name = Self.newName("copy")
+        isShared = true
+        url = try PostgresOptions.url(TestServer.url, replacing: ["dbname": name])
+        let server = try TestServer.connect()
+        // Nobody may be connected to a template.
+        try server.execute("ALTER DATABASE \(other.name) ALLOW_CONNECTIONS false")
+        try server.execute("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '\(other.name)'")
+        try server.execute("CREATE DATABASE \(name) TEMPLATE \(other.name)", within: Self.deadline)
+        try server.execute("ALTER DATABASE \(other.name) ALLOW_CONNECTIONS true")
+    }
+
     /// A database of a server of the test's own, which it may stop, and with which the database goes.
     package init(on cluster: PrivateCluster) throws {
         name = "town"

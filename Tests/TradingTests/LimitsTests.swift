@@ -67,7 +67,8 @@ import Trading
     @Test func `are refusals in order of precedence, of which those of risk burn the key`() {
         let halt = Halt(scope: .venue, subject: "", reason: "test")
         let kept: [Refusal] = [
-            .accountUnknown, .credentialUnknown, .credentialInvalidated, .keyReused(firstOrder: nil), .keyFenced, .keyExpired(ageMilliseconds: 1),
+            .accountUnknown, .credentialUnknown, .credentialInvalidated, .keyReused(firstOrder: nil), .keyFenced, .keyRecovering,
+            .keyExpired(ageMilliseconds: 1),
             .clockSkew(milliseconds: 1), .tradingHalted(halt), .venueUnavailable, .unknownSymbol(symbol), .marketDataStale(ageMilliseconds: nil),
             .quoteReferenceStale(ageMilliseconds: 1),
         ]

@@ -54,13 +54,13 @@ extension Command {
     }
 
     private static func target(_ arguments: Arguments) throws(UsageError) -> (Halt.Scope, String) {
-        guard let scope = Halt.Scope(rawValue: arguments.operands[0]) else {
+        guard let scope = Halt.Scope(rawValue: arguments.operands[0]), scope != .killSwitch else {
             throw UsageError("'\(arguments.operands[0])' cannot be halted: expected is venue, symbol or account.")
         }
         let subject = arguments.operands.count > 1 ? arguments.operands[1] : ""
         let isRight =
             switch scope {
-            case .venue: subject.isEmpty
+            case .killSwitch, .venue: subject.isEmpty
             case .symbol: Symbol(subject) != nil
             case .account: AccountID(subject) != nil
             }

@@ -6,7 +6,7 @@
 INSERT INTO inbox (session_id, generation, received_at, inbox_id, number, shard, kind, order_id, request_id, exec_id, trade_date, exec_type, order_status,
     last_quantity, last_price, cumulative_quantity, order_quantity, reject_reason, symbol, side, text, message, exec_ref_id)
 SELECT $1, $2, $3, $4 + u.place - 1, u.number, COALESCE(o.shard, s.shard, 0),
-    CASE WHEN s.msg_type = 'D' THEN 3 WHEN s.msg_type = 'F' THEN 4 WHEN s.msg_type = 'H' THEN 6 WHEN s.msg_type = 'G' THEN 7 ELSE u.kind END,
+    CASE WHEN s.msg_type = 'D' THEN 3 WHEN s.msg_type = 'F' THEN 4 WHEN s.msg_type IN ('H', 'AF') THEN 6 WHEN s.msg_type = 'G' THEN 7 ELSE u.kind END,
     COALESCE(u.order_id, s.order_id), u.request_id, u.exec_id, u.trade_date, u.exec_type, u.order_status, u.last_quantity, u.last_price,
     u.cumulative_quantity, u.order_quantity, u.reject_reason, u.symbol, u.side, u.text, u.message, u.exec_ref_id
 FROM unnest($5::bigint[], $6::smallint[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::bigint[], $14::bigint[],

@@ -1,4 +1,4 @@
--- The open orders of accounts, oldest first; each account's orders are read by its own index. Under the accounts' shards' locks nothing comes in between.
+-- The open orders of accounts whose cancel is not under way, oldest first; each account's are read by its own index. Under the shards' locks nothing comes in between.
 -- $1 account ids text[], $2 limit for each bigint
 SELECT order_id FROM unnest($1::text[]) AS wanted (account_id)
 CROSS JOIN LATERAL (

@@ -1,0 +1,87 @@
+package import Postgres
+package import Trading
+
+/// A halt with who made it and when.
+package struct HaltDetails: Sendable {
+    package let halt: Halt
+    package let by: String
+    package let at: Int64
+}
+
+/// How many orders wait for the venue's word out of turn, and since when the oldest does (ms); nil when there is none.
+package struct Doubts: Sendable {
+    package struct Count: Sendable {
+        package let count: Int64
+        package let oldestAt: Int64?
+    }
+
+    package let unknown: Count
+    /// Cancel and replace requests without an answer, of orders that are not UNKNOWN.
+    package let unansweredRequests: Count
+}
+
+/// What operators do to open orders.
+extension Database {
+    /// The same as `halts`, for people.
+    package func haltDetails() throws(PostgresError) -> [HaltDetails] {
+        let rows = try run(SQL.readHaltDetails)
+        return zip(rows.halts, 0..<rows.count).map { HaltDetails(halt: $0, by: rows.text($1, 3), at: rows.int64($1, 4)) }
+    }
+
+    package func doubts() throws(PostgresError) -> Doubts {
+        let rows = try run(SQL.readDoubts)
+        func count(_ column: Int) -> Doubts.Count {
+            Doubts.Count(count: rows.int64(0, column), oldestAt: rows.int64(0, column + 1) == 0 ? nil : rows.int64(0, column + 1))
+        }
+        return Doubts(unknown: count(0), unansweredRequests: count(2))
+    }
+
+    /// The open orders of an account, the oldest first.
+    package func openOrders(of account: AccountID) throws(PostgresError) -> [OrderID] {
+        try run(SQL.readOpenOrdersOfAccount) { $0.append(account.text) }.orderIDs
+    }
+
+    /// Every open order, by shard, as of one moment: reads all orders, the newest part first, a portion at a time (1 to 5 s for each GB).
+    ///
+    /// - Parameters:
+    ///   - blocks: of 8 kB, read at once.
+    ///   - found: called after each portion that has some, in a transaction of this connection: not to be used in there.
+    package func openOrders(blocks: Int64, _ found: ([Int16: [OrderID]]) throws -> Void) throws {
+        let connection = try connection()
+        do {
+            // One moment: an order that moves to another block meanwhile is not missed.
+            try connection.run(SQL.beginVerify)
+            try connection.run(SQL.lockParts)
+            let parts = try connection.run(SQL.readOrderParts)
+            for part in 0..<parts.count {
+                for first in stride(from: 0, to: parts.int64(part, 1), by: Int(blocks)) {
+                    let rows = try run(SQL.readOpenInPart) {
+                        $0.append(parts.text(part, 0))
+                        $0.append(first)
+                        $0.append(first + blocks)
+                    }
+                    var portion: [Int16: [OrderID]] = [:]
+                    for row in 0..<rows.count { portion[rows.int16(row, 0), default: []].append(rows.orderID(row, 1)) }
+                    if !portion.isEmpty { try found(portion) }
+                }
+            }
+            try connection.commit()
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    /// Commits a leg that an operator asked for, with its audit: a row for each detail.
+    package func commit(_ changes: ShardChanges, audited details: [String], as action: String, by whom: String) throws(PostgresError) {
+        try commit { pipeline in
+            changes.write(into: &pipeline)
+            for detail in details { pipeline.auditOperator(by: whom, action, detail, changes.at) }
+        }
+    }
+
+    /// Writes down what an operator did that changes no order.
+    package func audit(_ action: String, _ detail: String, by whom: String, at now: Int64) throws(PostgresError) {
+        _ = try connection().pipeline { $0.auditOperator(by: whom, action, detail, now) }
+    }
+}

@@ -1,0 +1,19 @@
+-- Begins a recovered history: event ids of a new generation, so that clients reload; our messages numbered from above all that the venue has received;
+-- cancels and replaces of open orders numbered past those that were lost. No row: a router speaks for the session.
+-- $1 session id text, $2 next_out bigint or null (then $3 more than it is), $3 bigint, $4 now bigint, $5 by whom text, $6 cancels skipped smallint
+WITH session AS (
+    UPDATE fix_sessions SET next_out = COALESCE($2::bigint, next_out + $3::bigint), lease_epoch = lease_epoch + 1, lease_until = 0, logged_on = false
+    WHERE session_id = $1 AND lease_until <= (extract(epoch FROM clock_timestamp()) * 1000)::bigint AND COALESCE($2::bigint, next_out) >= next_out
+    RETURNING next_out, next_in
+), events AS (
+    UPDATE event_generation SET generation = greatest(generation + 1, $4::bigint / 1000) WHERE EXISTS (SELECT FROM session) RETURNING generation
+), skipped AS (
+    UPDATE orders SET cancels = least(cancels + $6::smallint, 32000), replaces = least(COALESCE(replaces, 0) + $6::smallint, 32000)
+    WHERE status IN (1, 2, 3, 4, 9) AND EXISTS (SELECT FROM session) RETURNING order_id
+), outbox AS (
+    -- Whatever waits in the log is asked for anew by what follows: every order that waits for its number is UNKNOWN by now.
+    UPDATE shards SET sent_log = next_log - 1 WHERE EXISTS (SELECT FROM session)
+), noted AS (
+    INSERT INTO recoveries (at, by_whom) SELECT $4, $5 FROM session RETURNING at
+)
+SELECT s.next_out, s.next_in, e.generation, (SELECT count(*) FROM skipped), (SELECT count(*) FROM noted) FROM session s CROSS JOIN events e
