@@ -6,21 +6,22 @@ package struct FIXMessage: Sendable, Equatable {
     package let type: MessageType
     /// `tag=value` and the delimiter, over and over.
     package private(set) var bytes: [UInt8]
-    private var spans: [Span]
+    private(set) var spans: [Span]
     /// What makes the fields unreadable although the frame was sound: the first such field, nil for a readable message.
     package let defect: Defect?
 
     static let delimiter: UInt8 = 1
 
     /// Where a field's value stands in the buffer.
-    private struct Span: Equatable {
+    struct Span: Equatable {
         let tag: FIXTag
         let start: Int32
         let end: Int32
     }
 
     /// Why a field cannot be read; the reason is a SessionRejectReason (tag 373).
-    package struct Defect: Hashable, Sendable {
+    package struct Defect: Error, Hashable, Sendable {
+        /// The field (RefTagID, tag 371), where it has a number.
         package let tag: FIXTag?
         package let reason: Int
     }
@@ -121,7 +122,7 @@ package struct FIXMessage: Sendable, Equatable {
 
     /// A UTCTimestamp in milliseconds since the epoch; nil when absent or unreadable.
     package func time(_ tag: FIXTag) -> Int64? {
-        bytes(tag).flatMap { FIXTime.milliseconds($0) }
+        spans.first { $0.tag == tag }.flatMap { FIXTime.milliseconds(bytes, Int($0.start)..<Int($0.end)) }
     }
 
     package func has(_ tag: FIXTag) -> Bool { spans.contains { $0.tag == tag } }
@@ -183,7 +184,7 @@ package struct FIXMessage: Sendable, Equatable {
                 cursor += 1
             }
             guard cursor > index, cursor < bytes.count, bytes[cursor] == UInt8(ascii: "="), tag > 0, bytes[index] != 0x30 else {
-                defect = defect ?? Defect(tag: nil, reason: SessionRejectReason.invalidTagNumber)
+                defect = defect ?? Defect(tag: wrongTag(bytes[index...]), reason: SessionRejectReason.invalidTagNumber)
                 index = (bytes[index...].firstIndex(of: delimiter) ?? bytes.count) + 1
                 continue
             }
@@ -195,6 +196,11 @@ package struct FIXMessage: Sendable, Equatable {
             index = end + 1
         }
         return (spans, defect)
+    }
+
+    /// The number before a field's `=` where it is one, although no field has it (0, -1, 007).
+    private static func wrongTag(_ field: ArraySlice<UInt8>) -> FIXTag? {
+        field.prefix { $0 != UInt8(ascii: "=") && $0 != delimiter }.wholeNumber.flatMap { Int32(exactly: $0) }.map { FIXTag(rawValue: $0) }
     }
 
     /// The next delimiter, or for raw data what the length field just before it says, if a delimiter stands there.
@@ -241,19 +247,4 @@ extension [UInt8] {
         } while rest > 0
         self[start...].reverse()
     }
-}
-
-/// SessionRejectReason (tag 373).
-enum SessionRejectReason {
-    static let invalidTagNumber = 0
-    static let requiredTagMissing = 1
-    static let tagWithoutValue = 4
-    static let valueIncorrect = 5
-    static let incorrectDataFormat = 6
-    static let compIDProblem = 9
-    static let sendingTimeAccuracy = 10
-    static let invalidMsgType = 11
-    static let tagAppearsTwice = 13
-    static let tagOutOfOrder = 14
-    static let other = 99
 }
