@@ -27,6 +27,8 @@ package final class SimulatedVenue: Sendable {
         /// Where to note when each new order came; nil = nowhere.
         package var receiptsFile: String?
         package var exchange = ExchangeSettings()
+        /// What is agreed upon with every party beyond the names: told the session's settings, which are strict about the dictionary.
+        package var agree: @Sendable (inout SessionSettings) -> Void = { _ in }
         package var clock = SessionClock.system
 
         package init() {}
@@ -66,7 +68,9 @@ package final class SimulatedVenue: Sendable {
                 let isKnown =
                     configuration.orderParties.contains(party) || configuration.marketDataParties.contains(party) || configuration.acceptsAnyParty
                 guard isKnown, logon.targetCompID == configuration.compID else { return nil }
-                let settings = SessionSettings(role: .acceptor, senderCompID: configuration.compID, targetCompID: party)
+                var settings = SessionSettings(role: .acceptor, senderCompID: configuration.compID, targetCompID: party)
+                settings.rules = .strict
+                configuration.agree(&settings)
                 let store = VenueSessionStore(books, party: party, clock: configuration.clock, receipts: receiptFile, log: log)
                 return Acceptor.Session(settings: settings, store: store)
             }

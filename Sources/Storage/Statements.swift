@@ -63,6 +63,7 @@ package enum SQL {
     static let readPartObstacle = Statement("read_part_obstacle")
     static let readParts = Statement("read_parts")
     static let readSent = Statement("read_sent")
+    static let readSessionUsed = Statement("read_session_used")
     static let readSilentOrders = Statement("read_silent_orders")
     static let readTableSizes = Statement("read_table_sizes")
     static let readUnknownOrders = Statement("read_unknown_orders")
@@ -99,9 +100,9 @@ package enum SQL {
         readAllBalances, readBacklog, readBalances, readCredentialStates, readCredentials, readDetachCommand,
         readEventBounds, readEvents, readExecutions, readHalts, readInbox, readKey, readKeys, readLogEnds,
         readOrdersAtVenue, readOrdersByID, readOutbox, readOverdueOrders, readPartObstacle, readParts, readSent,
-        readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp, readWholeTables, releaseLease,
-        resetSession, setLoggedOn, takeLease, updateOrders, verifyAlarms, verifyBalances, verifyCounters,
-        verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals, verifyKeys, verifyLog,
-        verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,
+        readSessionUsed, readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp, readWholeTables,
+        releaseLease, resetSession, setLoggedOn, takeLease, updateOrders, verifyAlarms, verifyBalances,
+        verifyCounters, verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals, verifyKeys,
+        verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,
     ]
 }

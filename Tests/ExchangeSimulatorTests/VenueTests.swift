@@ -87,6 +87,7 @@ private func order(_ id: String, _ symbol: String = "NVDA", resend: Bool = false
     message.append(.clOrdID, id)
     message.append(.symbol, symbol)
     message.append(.side, 1)
+    message.append(.transactTime, time: 1_790_000_000_000)
     message.append(.orderQty, 100)
     message.append(.ordType, 1)
     message.append(.timeInForce, 0)
@@ -97,6 +98,9 @@ private func subscription(_ id: String, _ symbols: String..., kind: String = "1"
     var message = FIXMessage(.marketDataRequest)
     message.append(.mdReqID, id)
     message.append(.subscriptionRequestType, kind)
+    message.append(.marketDepth, 1)
+    message.append(.noMDEntryTypes, 1)
+    message.append(.mdEntryType, 0)
     message.append(.noRelatedSym, symbols.count)
     for symbol in symbols { message.append(.symbol, symbol) }
     return message
@@ -219,6 +223,7 @@ private func trade(
         for (tag, value) in [(FIXTag.clOrdID, "rest"), (.symbol, "AAPL"), (.side, "1"), (.orderQty, "5"), (.ordType, "2"), (.price, "200.00")] {
             limit.append(tag, value)
         }
+        limit.append(.transactTime, time: 1_790_000_000_000)
         client.state.withLock { [limit] in $0.outbox = [limit] }
         try await trade(client) { venue, initiator in
             await client.wait { $0.received.count >= 1 }

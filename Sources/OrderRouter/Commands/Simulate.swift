@@ -19,6 +19,14 @@ extension Command {
             Flag("seed", "n", .optional, "Seed of the prices; 1 without it."),
             Flag("ticks", "n", .optional, "Moves of each price in a second, 1 to 1000; 4 without it."),
             Flag("frozen", .mark, "Prices stay where they are."),
+            Flag("validation", "how", .optional, "off, lenient or strict about the FIX 4.4 dictionary; strict without it."),
+            Flag("reset-on-logon", .mark, "Sequence numbers begin again with each logon."),
+            Flag("reset-on-logout", .mark, "Sequence numbers begin again after each Logout."),
+            Flag("reset-on-disconnect", .mark, "Sequence numbers begin again after each end of a connection."),
+            Flag("sending-time-tolerance", "time", .optional, "How far a SendingTime may be from the clock; not checked without it."),
+            Flag("heartbeat-bounds", "from-to", .optional, "Seconds that it takes as HeartBtInt; 0-3600 without it."),
+            Flag("next-expected", .mark, "Logons say which number is expected next (tag 789)."),
+            Flag("resend-open-end", .mark, "Gaps are asked for with EndSeqNo 0."),
             Flag("scenario", "symbol=name", .repeated, "What it does wrong with a symbol; the suffix does the same (NVDA.MUTE)."),
         ],
         details: "Scenarios:\n"
@@ -64,6 +72,7 @@ extension Command {
         configuration.ticksPerSecond =
             try arguments.parsed("ticks", "a whole number from 1 to 1000", ValueKind<Int>.number(1...1_000).parse) ?? configuration.ticksPerSecond
         configuration.frozen = arguments.has("frozen")
+        configuration.agree = try agreement(arguments)
         for text in arguments.all("scenario") {
             let sides = text.split(separator: "=", omittingEmptySubsequences: false)
             guard sides.count == 2, !sides[0].isEmpty, let scenario = Scenario(rawValue: String(sides[1])) else {
@@ -74,5 +83,28 @@ extension Command {
             configuration.exchange.scenarios[String(sides[0])] = scenario
         }
         return configuration
+    }
+
+    /// What the flags say of every session.
+    private static func agreement(_ arguments: Arguments) throws(UsageError) -> @Sendable (inout SessionSettings) -> Void {
+        let tolerance = ValueKind<Int64>.time(.seconds(1)...(.seconds(3_600)))
+        let validation = ValueKind<SessionOptions.Validation>.validation
+        var options = SessionOptions()
+        options.validation = try arguments.parsed("validation", validation.expected, validation.parse) ?? options.validation
+        options.resets = Set(SessionOptions.Reset.allCases.filter { arguments.has("reset-on-\($0.rawValue)") })
+        options.sendingTimeTolerance = try arguments.parsed("sending-time-tolerance", tolerance.expected, tolerance.parse)
+        options.announcesNextExpected = arguments.has("next-expected")
+        options.asksToInfinity = arguments.has("resend-open-end")
+        let bounds = try arguments.parsed("heartbeat-bounds", "two whole numbers from 0 to 3600, such as 5-60", heartbeatBounds)
+        return { [options] settings in
+            options.apply(to: &settings)
+            if let bounds { settings.heartbeatBounds = bounds }
+        }
+    }
+
+    private static func heartbeatBounds(_ text: String) -> ClosedRange<Int64>? {
+        let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { ValueKind<Int64>.number(0...3_600).parse(String($0)) }
+        guard ends.count == 2, let from = ends[0], let through = ends[1], from <= through else { return nil }
+        return from...through
     }
 }
