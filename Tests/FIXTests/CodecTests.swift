@@ -9,7 +9,7 @@ import Testing
     private static let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Scripts/other_codec.py").path
     private static let isInstalled = (try? python(["-c", "import simplefix"], input: ""))?.status == 0
 
-    /// Runs Python with the packages that `scripts/install-packages` has put beside the build.
+    /// Runs Python with the packages that `scripts/install-packages tests` has put beside the build.
     private static func python(_ arguments: [String], input: String) throws -> (status: Int32, output: String) {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
@@ -31,7 +31,9 @@ import Testing
         return (process.terminationStatus, try String(contentsOf: files.output, encoding: .utf8))
     }
 
-    @Test(.enabled(if: isInstalled || ProcessInfo.processInfo.environment["CI"] != nil, "Python's simplefix is missing: scripts/install-packages"))
+    private static let isWanted = isInstalled || ProcessInfo.processInfo.environment["CI"] != nil
+
+    @Test(.enabled(if: isWanted, "Python's simplefix is missing: scripts/install-packages tests"))
     func `reads and writes messages of every type as ours does`() throws {
         var maker = MessageMaker(seed: 6)
         let frames = FIXDictionary.fix44.messageTypes.flatMap { type in (1...4).map { maker.frame(MessageType(rawValue: type), number: $0) } }
