@@ -32,6 +32,9 @@ package struct FIXMessage: Sendable, Equatable {
         bytes = []
         spans = []
         defect = nil
+        // What an order or a report needs, so that neither grows while it is written.
+        bytes.reserveCapacity(256)
+        spans.reserveCapacity(20)
     }
 
     /// A body from stored bytes (`tag=value` and delimiter, as `bytes` gives them).
@@ -62,9 +65,14 @@ package struct FIXMessage: Sendable, Equatable {
         append(tag) { $0.append(contentsOf: value.utf8) }
     }
 
-    package mutating func append(_ tag: FIXTag, _ value: some FixedWidthInteger) {
+    package mutating func append(_ tag: FIXTag, _ value: Int64) {
         append(tag) { $0.appendDecimal(value) }
     }
+
+    package mutating func append(_ tag: FIXTag, _ value: Int) { append(tag, Int64(value)) }
+
+    /// - Precondition: the value is within Int64.
+    package mutating func append(_ tag: FIXTag, _ value: some FixedWidthInteger) { append(tag, Int64(value)) }
 
     package mutating func append(_ tag: FIXTag, bytes value: some Collection<UInt8>) {
         append(tag) { $0.append(contentsOf: value) }
@@ -81,7 +89,7 @@ package struct FIXMessage: Sendable, Equatable {
     }
 
     private mutating func append(_ tag: FIXTag, _ write: (inout [UInt8]) -> Void) {
-        bytes.appendDecimal(tag.rawValue)
+        bytes.appendDecimal(Int64(tag.rawValue))
         bytes.append(UInt8(ascii: "="))
         let start = bytes.count
         write(&bytes)
@@ -237,14 +245,19 @@ extension ArraySlice<UInt8> {
 
 extension [UInt8] {
     /// Appends a whole number in decimal, without a String.
-    mutating func appendDecimal(_ value: some FixedWidthInteger) {
+    mutating func appendDecimal(_ value: Int64) {
         if value < 0 { append(UInt8(ascii: "-")) }
-        var rest = UInt64(value.magnitude)
-        let start = count
+        var rest = value.magnitude
+        var digits = InlineArray<20, UInt8>(repeating: 0)
+        var count = 0
         repeat {
-            append(0x30 + UInt8(rest % 10))
+            digits[count] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
+            count += 1
         } while rest > 0
-        self[start...].reverse()
+        while count > 0 {
+            count -= 1
+            append(digits[count])
+        }
     }
 }

@@ -109,12 +109,11 @@ package enum FIXTime {
     }
 
     private static func append(_ number: Int64, digits: Int, to bytes: inout [UInt8]) {
-        var divisor: Int64 = 1
-        for _ in 1..<digits { divisor *= 10 }
-        while divisor > 0 {
-            bytes.append(zero + UInt8(number / divisor % 10))
-            divisor /= 10
-        }
+        let number = Int(truncatingIfNeeded: number)
+        if digits == 4 { bytes.append(zero + UInt8(truncatingIfNeeded: number / 1_000 % 10)) }
+        if digits >= 3 { bytes.append(zero + UInt8(truncatingIfNeeded: number / 100 % 10)) }
+        bytes.append(zero + UInt8(truncatingIfNeeded: number / 10 % 10))
+        bytes.append(zero + UInt8(truncatingIfNeeded: number % 10))
     }
 
     private static func number(_ bytes: [UInt8], _ range: Range<Int>) -> Int64? {

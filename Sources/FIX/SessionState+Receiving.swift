@@ -16,7 +16,7 @@ extension SessionState {
         }
         let isReset = message.type == .sequenceReset && (message.flag(.gapFillFlag) == false || !message.has(.gapFillFlag))
         // A reset is what helps when the numbers themselves are lost: it may have any.
-        guard let number = message.int(.msgSeqNum).map(Int.init), number > 0 || isReset else {
+        guard let number = message.int(.msgSeqNum).map(Int.init), number > 0 || isReset, number <= SessionNumbers.largest else {
             if phase == .awaitingLogon { end("Logon without MsgSeqNum", &step) } else { fail("MsgSeqNum is missing", &step) }
             return step
         }

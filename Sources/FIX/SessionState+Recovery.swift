@@ -117,7 +117,7 @@ extension SessionState {
             rejectUnreadable(.newSeqNo, of: message, number, &step)
             return nil
         }
-        guard next >= least else {
+        guard next >= least, next <= SessionNumbers.largest else {
             reject(message, number, tag: .newSeqNo, reason: SessionRejectReason.valueIncorrect, &step)
             return nil
         }

@@ -6,6 +6,9 @@ package struct SessionNumbers: Hashable, Sendable {
     /// The number that we expect from the counterparty next; 1 or more.
     package var nextIn: Int
 
+    /// A larger number is a mistake: a million messages a second for eleven days.
+    static let largest = 1_000_000_000_000
+
     package init(generation: Int64 = 1, nextOut: Int = 1, nextIn: Int = 1) {
         self.generation = generation
         self.nextOut = nextOut

@@ -124,7 +124,7 @@ struct MessageMaker {
                 let count = depth > 2 ? 0 : Int.random(in: isNeeded ? 1...2 : 0...2, using: &generator)
                 let fits = count == 0 || dictionary.values[Int(tag.rawValue)] == nil
                 body.append(tag, fits ? count : 1)
-                for _ in 0..<(fits ? count : 1) { append(dictionary.structures[entry], to: &body, depth: depth + 1) }
+                for _ in 0..<(fits ? count : 1) { append(entry, to: &body, depth: depth + 1) }
             } else if format == .length, let data = structure.order.first(where: { $0.lengthOfData == tag }) {
                 let bytes = (0..<Int.random(in: 1...12, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator) }
                 body.append(tag, bytes.count)

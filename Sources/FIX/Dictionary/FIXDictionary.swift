@@ -22,16 +22,32 @@ struct TagSet: Sendable {
 
 /// What FIX 4.4 says of fields and messages, as far as the engine checks it. Read once from the tables beside this file.
 final class FIXDictionary: Sendable {
-    /// The fields of a message, or of one entry of a repeating group.
-    struct Structure: Sendable {
-        fileprivate(set) var allowed = TagSet()
-        fileprivate(set) var required: [FIXTag] = []
+    /// The fields of a message, or of one entry of a repeating group. An object, so that a check need not copy it.
+    final class Structure: Sendable {
+        let allowed: TagSet
+        let required: [FIXTag]
         /// All fields in the dictionary's order; the first one begins each entry of a group.
-        fileprivate(set) var order: [FIXTag] = []
-        /// Counting field and index in `structures` of its entries.
-        fileprivate(set) var groups: [(count: FIXTag, entry: Int)] = []
+        let order: [FIXTag]
+        /// Counting fields with their entries.
+        let groups: [(count: FIXTag, entry: Structure)]
+        private let counts: TagSet
 
-        func entry(countedBy tag: FIXTag) -> Int? { groups.first { $0.count == tag }?.entry }
+        fileprivate init(_ draft: Draft) {
+            (allowed, required, order, groups) = (draft.allowed, draft.required, draft.order, draft.groups)
+            var counts = TagSet()
+            for group in draft.groups { counts.insert(group.count) }
+            self.counts = counts
+        }
+
+        func entry(countedBy tag: FIXTag) -> Structure? { counts.contains(tag) ? groups.first { $0.count == tag }?.entry : nil }
+    }
+
+    /// A structure while it is read.
+    fileprivate struct Draft {
+        var allowed = TagSet()
+        var required: [FIXTag] = []
+        var order: [FIXTag] = []
+        var groups: [(count: FIXTag, entry: Structure)] = []
     }
 
     static let fix44 = FIXDictionary(fields: fix44Fields, messages: fix44Messages)
@@ -40,16 +56,15 @@ final class FIXDictionary: Sendable {
     let formats: [FieldFormat?]
     /// By field number; nil = any value.
     let values: [FieldValues?]
-    let structures: [Structure]
     let header: Structure
     let trailer: Structure
-    private let messages: [String: Int]
+    private let messages: [String: Structure]
 
     /// The message types that there are.
     var messageTypes: [String] { messages.keys.sorted() }
 
     /// Nil for a type that FIX 4.4 does not have.
-    func structure(of type: MessageType) -> Structure? { messages[type.rawValue].map { structures[$0] } }
+    func structure(of type: MessageType) -> Structure? { messages[type.rawValue] }
 
     func format(of tag: FIXTag) -> FieldFormat? { tag.rawValue < TagSet.limit ? formats[Int(tag.rawValue)] : nil }
 
@@ -65,12 +80,11 @@ final class FIXDictionary: Sendable {
                 for word in words { formats[Self.tag(word)] = format }
             }
         }
-        var reader = StructureReader(records: Dictionary(uniqueKeysWithValues: Self.records(text)))
-        var messages: [String: Int] = [:]
+        let reader = StructureReader(records: Dictionary(uniqueKeysWithValues: Self.records(text)))
+        var messages: [String: Structure] = [:]
         for name in reader.records.keys where name.hasPrefix("=") { messages[String(name.dropFirst())] = reader.read(name) }
-        header = reader.structures[reader.read("header")]
-        trailer = reader.structures[reader.read("trailer")]
-        structures = reader.structures
+        header = reader.read("header")
+        trailer = reader.read("trailer")
         self.formats = formats
         self.values = values
         self.messages = messages
@@ -97,56 +111,53 @@ final class FIXDictionary: Sendable {
     /// Expands components where they are named.
     private struct StructureReader {
         let records: [String: [Substring]]
-        var structures: [Structure] = []
 
-        mutating func read(_ name: String) -> Int {
-            var structure = Structure()
-            append(name, to: &structure, required: true)
-            return add(structure)
+        func read(_ name: String) -> Structure {
+            var draft = Draft()
+            append(name, to: &draft, required: true)
+            return Structure(draft)
         }
 
-        private mutating func add(_ structure: Structure) -> Int {
-            structures.append(structure)
-            return structures.count - 1
-        }
-
-        private mutating func append(_ name: String, to structure: inout Structure, required: Bool) {
+        private func append(_ name: String, to draft: inout Draft, required: Bool) {
             guard let words = records[name] else { preconditionFailure("\(name) is a component of FIX 4.4.") }
             var rest = words[...]
-            append(&rest, to: &structure, required: required)
+            append(&rest, to: &draft, required: required)
         }
 
         /// Up to the end of the group's entries, or of the record. What a component requires is required where the component is.
-        private mutating func append(_ rest: inout ArraySlice<Substring>, to structure: inout Structure, required: Bool) {
+        private func append(_ rest: inout ArraySlice<Substring>, to draft: inout Draft, required: Bool) {
             while let word = rest.popFirst(), word != ")" {
-                if word == "(", let count = structure.order.last {
-                    var entry = Structure()
+                if word == "(", let count = draft.order.last {
+                    var entry = Draft()
                     append(&rest, to: &entry, required: true)
-                    structure.groups.append((count, add(entry)))
+                    draft.groups.append((count, Structure(entry)))
                     continue
                 }
                 let isRequired = required && word.last == "!"
                 let name = word.last == "!" ? word.dropLast() : word
                 if name.first?.isNumber == true {
                     let tag = FIXTag(rawValue: Int32(FIXDictionary.tag(name)))
-                    structure.allowed.insert(tag)
-                    structure.order.append(tag)
-                    if isRequired { structure.required.append(tag) }
+                    draft.allowed.insert(tag)
+                    draft.order.append(tag)
+                    if isRequired { draft.required.append(tag) }
                 } else {
-                    append(String(name), to: &structure, required: isRequired)
+                    append(String(name), to: &draft, required: isRequired)
                 }
             }
         }
     }
 }
 
-/// The values that a field may have: single bytes as bits, longer ones as they are.
-struct FieldValues: Sendable {
-    private var low: UInt64 = 0
-    private var high: UInt64 = 0
-    private var longer: [[UInt8]] = []
+/// The values that a field may have: single bytes as bits, longer ones as they are. An object, so that a check need not copy it.
+final class FieldValues: Sendable {
+    private let low: UInt64
+    private let high: UInt64
+    private let longer: [[UInt8]]
 
     init(_ texts: [Substring]) {
+        var low: UInt64 = 0
+        var high: UInt64 = 0
+        var longer: [[UInt8]] = []
         for text in texts {
             let bytes = Array(text.utf8)
             guard bytes.count == 1, bytes[0] < 128 else {
@@ -155,6 +166,7 @@ struct FieldValues: Sendable {
             }
             if bytes[0] < 64 { low |= 1 << UInt64(bytes[0]) } else { high |= 1 << UInt64(bytes[0] - 64) }
         }
+        (self.low, self.high, self.longer) = (low, high, longer)
     }
 
     func contains(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {

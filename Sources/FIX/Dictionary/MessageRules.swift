@@ -86,13 +86,15 @@ private struct MessageCheck {
             seen.insert(tag)
             try value(at: index)
             if let entry = structure.entry(countedBy: tag) {
-                index = try entries(dictionary.structures[entry], countedAt: index, within: structure.allowed)
+                index = try entries(entry, countedAt: index, within: structure.allowed)
             } else {
                 index += 1
             }
         }
         guard rules.checksRequired else { return }
-        for structure in [dictionary.header, body, dictionary.trailer].compactMap(\.self) { try all(structure.required, in: seen) }
+        try all(dictionary.header.required, in: seen)
+        if let body { try all(body.required, in: seen) }
+        try all(dictionary.trailer.required, in: seen)
     }
 
     private func place(_ tag: FIXTag, _ body: Structure?) -> (Part, Structure?) {
@@ -202,7 +204,7 @@ private struct MessageCheck {
             seen.insert(tag)
             try value(at: next)
             if let nested = group.entry(countedBy: tag) {
-                next = try entries(dictionary.structures[nested], countedAt: next, within: outer.union(group.allowed))
+                next = try entries(nested, countedAt: next, within: outer.union(group.allowed))
             } else {
                 next += 1
             }
