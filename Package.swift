@@ -57,8 +57,8 @@ let package = Package(
         .executableTarget(
             name: "LoadGenerator",
             dependencies: [
-                "CEpoll", "Cryptography", "ExchangeSimulator", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "Trading",
-                "Wire",
+                "CEpoll", "Cryptography", "ExchangeSimulator", "FIX", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage",
+                "Trading", "Wire",
             ]
         ),
 
