@@ -44,7 +44,7 @@ let package = Package(
             name: "Gateway",
             dependencies: ["Cryptography", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "Trading", "Wire"]
         ),
-        .target(name: "ExchangeSimulator", dependencies: ["FIX", "Trading"]),
+        .target(name: "ExchangeSimulator", dependencies: ["FIX", "HTTPServer", "Trading"]),
 
         // MARK: Programs. Composition only.
         .executableTarget(
@@ -79,7 +79,7 @@ let package = Package(
             name: "IdentityTests",
             dependencies: ["Cryptography", "Identity", "Postgres", "Storage", "TestSupport", "Trading", "Wire"]
         ),
-        .testTarget(name: "ExchangeSimulatorTests", dependencies: ["ExchangeSimulator", "FIX", "Trading"]),
+        .testTarget(name: "ExchangeSimulatorTests", dependencies: ["ExchangeSimulator", "FIX", "HTTPServer", "Trading"]),
         .testTarget(
             name: "GatewayTests",
             dependencies: [

@@ -1,103 +1,108 @@
 import FIX
 import Trading
 
-/// Cancel and status requests.
+/// Cancel requests, and what every request about an order has in common.
 extension Exchange {
+    /// A request about an order: who asks what.
+    struct Request {
+        let id: String
+        let original: String
+        let party: String
+        let isPossResend: Bool
+        let time: Int64
+        /// CxlRejResponseTo (tag 434): 1 = cancel, 2 = cancel/replace.
+        let kind: Int
+    }
+
+    /// The order with this ClOrdID, its first, or that of any request about it.
+    package func order(named id: String) -> ExchangeOrder? { orders[id] ?? requests[id].flatMap { orders[$0] } }
+
     mutating func cancel(_ message: FIXMessage, number: Int, isPossResend: Bool, from party: String, at time: Int64) -> [Report] {
         guard let id = message.string(.clOrdID), let original = message.string(.origClOrdID) else {
             return [businessReject(message, number: number, reason: 5, "ClOrdID or OrigClOrdID is missing", to: party, at: time)]
         }
-        guard var order = orders[original] else {
-            // Unknown order (CxlRejReason 1): OrderID NONE and OrdStatus rejected (FIX 4.4 volume 4, "Order Cancel Reject").
-            let refusal = cancelReject(id, original, orderID: "NONE", status: "8", reason: 1, "unknown order", at: time)
-            return [Report(party: party, message: refusal, due: time, dropsConnection: false)]
-        }
-        if cancels[id] != nil || orders[id] != nil {
-            if isPossResend {
-                let answer = report(order, "I", at: time).message
-                return [Report(party: party, message: answer, due: time, dropsConnection: false)]
-            }
-            return refuse(order, id, reason: 6, "duplicate ClOrdID", at: time)
-        }
-        cancels[id] = original
-        changes.cancels.append(id)
-        guard order.isOpen else { return refuse(order, id, reason: 0, "too late to cancel", at: time) }
-        let scenario = scenario(of: order.symbol)
-        if scenario == .noCancel { return refuse(order, id, reason: 2, "cancel rejected by scenario", at: time) }
+        let request = Request(id: id, original: original, party: party, isPossResend: isPossResend, time: time, kind: 1)
         var reports: [Report] = []
-        if scenario == .late {
-            var pending = report(order, "6", at: time)
-            pending.ordStatus = "6"
-            pending.clOrdID = id
-            pending.origClOrdID = original
-            reports.append(Report(party: order.party, message: pending.message, due: time, dropsConnection: false))
+        guard var order = begin(request, &reports) else { return reports }
+        let scenario = scenario(of: order.symbol)
+        if scenario == .noCancel {
+            refuse(request, order, reason: 2, "cancel rejected by scenario", &reports)
+            return reports
         }
+        if scenario == .late { pending("6", request, order, &reports) }
         order.status = "4"
         store(order)
         var done = report(order, "4", at: time)
         done.clOrdID = id
         done.origClOrdID = original
         emit(done, order, at: time, &reports)
-        if scenario == .fillAfterCancel, let quote = quote(of: order.symbol) {
-            let price = order.limitPrice ?? (order.side == .buy ? quote.ask : quote.bid)
+        if scenario == .fillAfterCancel, let price = crossingPrice(of: order) {
             fill(&order, max(1, (order.quantity - order.cumQty) / 2), price, at: time, &reports)
         }
         return reports
     }
 
-    mutating func status(_ message: FIXMessage, number: Int, from party: String, at time: Int64) -> [Report] {
-        guard let id = message.string(.clOrdID) else {
-            return [businessReject(message, number: number, reason: 5, "ClOrdID is missing", to: party, at: time)]
+    /// Finds the order of a request and notes the request; what the scenario fills before it looks is filled. Nil = answered already.
+    mutating func begin(_ request: Request, _ reports: inout [Report]) -> ExchangeOrder? {
+        guard var order = self.order(named: request.original) else {
+            // Unknown order (CxlRejReason 1): OrderID NONE and OrdStatus rejected (FIX 4.4 volume 4, "Order Cancel Reject").
+            let refusal = cancelReject(request, orderID: "NONE", status: "8", reason: 1, "unknown order")
+            reports.append(Report(party: request.party, message: refusal, due: request.time))
+            return nil
         }
-        if let order = orders[id] {
-            if scenario(of: order.symbol) == .mute, !settings.answersStatusWhenMute { return [] }
-            var answer = report(order, "I", at: time)
-            answer.ordStatusReqID = message.string(.ordStatusReqID)
-            return [Report(party: party, message: answer.message, due: time, dropsConnection: false)]
+        if self.order(named: request.id) != nil {
+            if request.isPossResend {
+                let answer = report(order, "I", at: request.time).message
+                reports.append(Report(party: request.party, message: answer, due: request.time))
+            } else {
+                refuse(request, order, reason: 6, "duplicate ClOrdID", &reports)
+            }
+            return nil
         }
-        var answer = FIXMessage(.executionReport)
-        answer.append(.orderID, "NONE")
-        answer.append(.clOrdID, id)
-        answer.append(.execID, nextExecID(at: time))
-        answer.append(.execType, "I")
-        answer.append(.ordStatus, "8")
-        answer.append(.ordRejReason, 5)
-        if let symbol = message.string(.symbol) { answer.append(.symbol, symbol) }
-        if let side = message.string(.side) { answer.append(.side, side) }
-        answer.append(.leavesQty, 0)
-        answer.append(.cumQty, 0)
-        answer.append(.avgPx, "0.00")
-        answer.append(.transactTime, time: time)
-        answer.append(.tradeDate, FIXTime.dateText(time))
-        if let request = message.string(.ordStatusReqID) { answer.append(.ordStatusReqID, request) }
-        answer.append(.text, "unknown order")
-        return [Report(party: party, message: answer, due: time, dropsConnection: false)]
+        requests[request.id] = order.clOrdID
+        changes.requests.append(request.id)
+        if order.isOpen, let price = crossingPrice(of: order) {
+            switch scenario(of: order.symbol) {
+            case .crossingFill: fill(&order, max(1, order.leavesQty / 2), price, at: request.time, &reports)
+            case .filledFirst: fill(&order, order.leavesQty, price, at: request.time, &reports)
+            default: break
+            }
+        }
+        guard order.isOpen else {
+            refuse(request, order, reason: 0, "too late", &reports)
+            return nil
+        }
+        return order
     }
 
-    private func refuse(_ order: ExchangeOrder, _ id: String, reason: Int, _ text: String, at time: Int64) -> [Report] {
-        var reports: [Report] = []
-        let refusal = cancelReject(id, order.clOrdID, orderID: order.orderID, status: order.status, reason: reason, text, at: time)
-        emit(refusal, order, at: time, &reports)
-        return reports
+    /// Where a fill happens that no quote has asked for: at the limit, else at the quote.
+    private func crossingPrice(of order: ExchangeOrder) -> Amount? {
+        order.limitPrice ?? quote(of: order.symbol).map { order.side == .buy ? $0.ask : $0.bid }
     }
 
-    private func cancelReject(
-        _ id: String,
-        _ original: String,
-        orderID: String,
-        status: Character,
-        reason: Int,
-        _ text: String,
-        at time: Int64
-    ) -> FIXMessage {
+    /// Pending cancel (6) or pending replace (E): taken, not done yet.
+    mutating func pending(_ type: Character, _ request: Request, _ order: ExchangeOrder, _ reports: inout [Report]) {
+        var pending = report(order, type, at: request.time)
+        pending.ordStatus = type
+        pending.clOrdID = request.id
+        pending.origClOrdID = request.original
+        reports.append(Report(party: order.party, message: pending.message, due: request.time))
+    }
+
+    func refuse(_ request: Request, _ order: ExchangeOrder, reason: Int, _ text: String, _ reports: inout [Report]) {
+        let refusal = cancelReject(request, orderID: order.orderID, status: order.status, reason: reason, text)
+        emit(refusal, order, at: request.time, &reports)
+    }
+
+    private func cancelReject(_ request: Request, orderID: String, status: Character, reason: Int, _ text: String) -> FIXMessage {
         var reject = FIXMessage(.orderCancelReject)
         reject.append(.orderID, orderID)
-        reject.append(.clOrdID, id)
-        reject.append(.origClOrdID, original)
+        reject.append(.clOrdID, request.id)
+        reject.append(.origClOrdID, request.original)
         reject.append(.ordStatus, String(status))
-        reject.append(.cxlRejResponseTo, 1)
+        reject.append(.cxlRejResponseTo, request.kind)
         reject.append(.cxlRejReason, reason)
-        reject.append(.transactTime, time: time)
+        reject.append(.transactTime, time: request.time)
         reject.append(.text, text)
         return reject
     }
@@ -109,7 +114,7 @@ extension Exchange {
         if let id = message.string(.clOrdID) { reject.append(.businessRejectRefID, id) }
         reject.append(.businessRejectReason, reason)
         reject.append(.text, text)
-        return Report(party: party, message: reject, due: time, dropsConnection: false)
+        return Report(party: party, message: reject, due: time)
     }
 }
 

@@ -7,10 +7,16 @@ package struct Report: Sendable {
     package let message: FIXMessage
     /// Not before this time, in milliseconds since the epoch; `never` = withheld until it is released.
     package let due: Int64
-    /// The connection breaks before this report is sent, once.
-    package let dropsConnection: Bool
+    package let fault: LineFault?
 
     package static let never = Int64.max
+
+    package init(party: String, message: FIXMessage, due: Int64, fault: LineFault? = nil) {
+        self.party = party
+        self.message = message
+        self.due = due
+        self.fault = fault
+    }
 }
 
 /// How the venue behaves; every part may change while it runs.
@@ -41,14 +47,14 @@ package struct Exchange: Sendable {
     package internal(set) var seen: [String: Int] = [:]
     /// ClOrdIDs that came again as a new order: each is an order that somebody would have doubled.
     package internal(set) var doubles: [String] = []
-    /// The order that each cancel request is for.
-    var cancels: [String: String] = [:]
+    /// The order that each cancel or replace request is for: request and order by the ClOrdIDs that they came with.
+    var requests: [String: String] = [:]
     /// Numbers OrderIDs and ExecIDs.
     var counter: Int64 = 0
     /// What has to be written down since it was last asked for.
     var changes = Changes()
     /// ClOrdIDs of open orders in the order of arrival, by symbol; those that have ended leave when their symbol is next matched.
-    private var open: [String: [String]] = [:]
+    var open: [String: [String]] = [:]
     /// Symbols whose resting orders have not met the quote yet.
     private var unmatched: Set<String> = []
 
@@ -56,7 +62,7 @@ package struct Exchange: Sendable {
         var orders: Set<String> = []
         var seen: [String] = []
         var doubles: [String] = []
-        var cancels: [String] = []
+        var requests: [String] = []
     }
 
     package init() {}
@@ -74,7 +80,9 @@ package struct Exchange: Sendable {
         switch message.type {
         case .newOrderSingle: newOrder(message, number: number, isPossResend: isPossResend, from: party, at: time)
         case .orderCancelRequest: cancel(message, number: number, isPossResend: isPossResend, from: party, at: time)
+        case .orderCancelReplaceRequest: replace(message, number: number, isPossResend: isPossResend, from: party, at: time)
         case .orderStatusRequest: status(message, number: number, from: party, at: time)
+        case .orderMassStatusRequest: massStatus(message, number: number, from: party, at: time)
         case .reject, .businessMessageReject: []
         default: [businessReject(message, number: number, reason: 3, "unsupported message type", to: party, at: time)]
         }
@@ -129,6 +137,7 @@ package struct Exchange: Sendable {
         }
         seen[id, default: 0] += 1
         changes.seen.append(id)
+        if scenario(of: message.string(.symbol) ?? "") == .lost, seen[id] == 1 { return [] }
         if let first = orders[id] { return again(first, message, isPossResend: isPossResend, from: party, at: time) }
         guard var order = read(message, id, from: party, at: time) else {
             return [businessReject(message, number: number, reason: 5, "not a readable order", to: party, at: time)]
@@ -177,7 +186,7 @@ package struct Exchange: Sendable {
             answer.ordRejReason = 6
             answer.text = "duplicate order"
         }
-        return [Report(party: party, message: answer.message, due: time, dropsConnection: false)]
+        return [Report(party: party, message: answer.message, due: time)]
     }
 
     private func refusal(_ order: ExchangeOrder) -> (reason: Int, text: String)? {
@@ -230,9 +239,9 @@ package struct Exchange: Sendable {
     // MARK: Matching
 
     /// Fills what the quote and the scenario allow now.
-    private mutating func work(_ order: inout ExchangeOrder, at time: Int64, _ reports: inout [Report]) {
+    mutating func work(_ order: inout ExchangeOrder, at time: Int64, _ reports: inout [Report]) {
         let scenario = scenario(of: order.symbol)
-        guard scenario != .mute, scenario != .fillAfterCancel, let quote = quote(of: order.symbol),
+        guard scenario?.keepsResting != true, let quote = quote(of: order.symbol),
             !settings.halted.contains(order.symbol), !settings.halted.contains(Scenario.split(order.symbol).base)
         else { return }
         let quoted = order.side == .buy ? quote.ask : quote.bid
@@ -270,6 +279,7 @@ package struct Exchange: Sendable {
         trade.lastQty = quantity
         trade.lastPx = price
         emit(trade, order, at: time, &reports)
+        rueTrade(&order, Trade(clOrdID: order.clOrdID, execID: trade.execID, quantity: quantity, price: price), at: time, &reports)
     }
 
     // MARK: Reporting
@@ -292,11 +302,12 @@ package struct Exchange: Sendable {
         let scenario = scenario(of: order.symbol)
         let due =
             switch scenario {
-            case .late: time + settings.lateness
+            case .late, .silent: time + settings.lateness
+            case .reordered where isFirst: time + settings.lateness
             case .mute: Report.never
             default: time
             }
-        let made = Report(party: order.party, message: message, due: due, dropsConnection: scenario == .drop && isFirst)
+        let made = Report(party: order.party, message: message, due: due, fault: scenario?.fault(isFirst: isFirst))
         reports.append(made)
         if scenario == .duplicateReports { reports.append(made) }
     }

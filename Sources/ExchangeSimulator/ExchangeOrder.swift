@@ -4,6 +4,7 @@ package import Trading
 package struct ExchangeOrder: Hashable, Sendable {
     /// SenderCompID of who sent it.
     package let party: String
+    /// With which the order came: it names the order here for ever, whatever replaces it.
     package let clOrdID: String
     /// The venue's own (tag 37).
     package let orderID: String
@@ -12,9 +13,10 @@ package struct ExchangeOrder: Hashable, Sendable {
     package let side: Side
     package let type: OrderType
     package let timeInForce: TimeInForce
-    package let quantity: Int64
-    package let limitPrice: Amount?
-    package let stopPrice: Amount?
+    /// The order's total; what is filled counts.
+    package var quantity: Int64
+    package var limitPrice: Amount?
+    package var stopPrice: Amount?
     /// Milliseconds since the epoch.
     package let receivedAt: Int64
 
@@ -24,7 +26,12 @@ package struct ExchangeOrder: Hashable, Sendable {
     /// The sum of price times quantity over all fills.
     package var turnover = Amount.zero
     package var isTriggered = false
+    /// Of the last replace that was accepted, and the one before it; nil = none was.
+    package var replacedAs: String?
+    package var replacedFrom: String?
 
+    /// What the venue calls the order now (tag 11).
+    package var latestClOrdID: String { replacedAs ?? clOrdID }
     package var isOpen: Bool { status == "0" || status == "1" }
     package var leavesQty: Int64 { isOpen ? max(0, quantity - cumQty) : 0 }
     package var averagePrice: Amount { cumQty == 0 ? .zero : .average(of: turnover, over: cumQty) }

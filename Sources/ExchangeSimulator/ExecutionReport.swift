@@ -7,6 +7,7 @@ package struct ExecutionReport: Sendable {
     package var clOrdID: String
     package var origClOrdID: String?
     package var execID: String
+    package var execRefID: String?
     package var execType: Character
     package var ordStatus: Character
     package var account: String?
@@ -26,12 +27,15 @@ package struct ExecutionReport: Sendable {
     package var transactTime: Int64
     package var ordRejReason: Int?
     package var ordStatusReqID: String?
+    package var massStatusReqID: String?
+    package var totNumReports: Int?
+    package var lastRptRequested: Bool?
     package var text: String?
 
     /// What an order is now, as a report of this type.
     package init(_ order: ExchangeOrder, execID: String, execType: Character, at time: Int64) {
         orderID = order.orderID
-        clOrdID = order.clOrdID
+        clOrdID = order.latestClOrdID
         self.execID = execID
         self.execType = execType
         ordStatus = order.status
@@ -55,6 +59,7 @@ package struct ExecutionReport: Sendable {
         message.append(.clOrdID, clOrdID)
         if let origClOrdID { message.append(.origClOrdID, origClOrdID) }
         message.append(.execID, execID)
+        if let execRefID { message.append(.execRefID, execRefID) }
         message.append(.execType, String(execType))
         message.append(.ordStatus, String(ordStatus))
         if let account { message.append(.account, account) }
@@ -74,6 +79,9 @@ package struct ExecutionReport: Sendable {
         message.append(.tradeDate, FIXTime.dateText(transactTime))
         if let ordRejReason { message.append(.ordRejReason, ordRejReason) }
         if let ordStatusReqID { message.append(.ordStatusReqID, ordStatusReqID) }
+        if let massStatusReqID { message.append(.massStatusReqID, massStatusReqID) }
+        if let totNumReports { message.append(.totNumReports, totNumReports) }
+        if let lastRptRequested { message.append(.lastRptRequested, flag: lastRptRequested) }
         if let text { message.append(.text, text) }
         return message
     }

@@ -9,7 +9,7 @@ enum JournalEntry: Equatable {
     case order(ExchangeOrder)
     case seen(String)
     case double(String)
-    case cancel(id: String, original: String)
+    case request(id: String, original: String)
     case counter(Int64)
     case queued(OutboxEntry)
     case sent(party: String, entry: Int64, number: Int, sendingTime: Int64)
@@ -45,7 +45,7 @@ enum JournalEntry: Equatable {
             order.write(&writer)
         case .seen(let id): writer.append(4, id)
         case .double(let id): writer.append(5, id)
-        case .cancel(let id, let original):
+        case .request(let id, let original):
             writer.append(6, id)
             writer.append(original)
         case .counter(let value):
@@ -55,7 +55,7 @@ enum JournalEntry: Equatable {
             writer.append(8, entry.party)
             writer.append(entry.id)
             writer.append(entry.due)
-            writer.append(entry.dropsConnection ? 1 : 0)
+            writer.append(entry.fault?.rawValue ?? 0)
             writer.append(entry.message.type.rawValue)
             writer.append(entry.message.bytes)
         case .sent(let party, let entry, let number, let sendingTime):
@@ -77,14 +77,14 @@ enum JournalEntry: Equatable {
         case 3: return ExchangeOrder(party: name, &reader).map { .order($0) }
         case 4: return .seen(name)
         case 5: return .double(name)
-        case 6: return reader.text().map { .cancel(id: name, original: $0) }
+        case 6: return reader.text().map { .request(id: name, original: $0) }
         case 7: return reader.number().map { .counter($0) }
         case 8:
-            guard let id = reader.number(), let due = reader.number(), let drops = reader.number(), let type = reader.text(),
+            guard let id = reader.number(), let due = reader.number(), let fault = reader.number(), let type = reader.text(),
                 let body = reader.block()
             else { return nil }
             let message = FIXMessage(MessageType(rawValue: type), body: body)
-            return .queued(OutboxEntry(id: id, party: name, message: message, due: due, dropsConnection: drops == 1))
+            return .queued(OutboxEntry(id: id, party: name, message: message, due: due, fault: LineFault(rawValue: fault)))
         case 9:
             guard let entry = reader.number(), let number = reader.number(), let time = reader.number() else { return nil }
             return .sent(party: name, entry: entry, number: Int(number), sendingTime: time)
@@ -96,7 +96,7 @@ enum JournalEntry: Equatable {
 
 extension ExchangeOrder {
     fileprivate func write(_ writer: inout JournalWriter) {
-        for text in [clOrdID, orderID, account ?? "", symbol, String(status)] { writer.append(text) }
+        for text in [clOrdID, orderID, account ?? "", symbol, String(status), replacedAs ?? "", replacedFrom ?? ""] { writer.append(text) }
         for number in [Int64(side.rawValue), Int64(type.rawValue), Int64(timeInForce.rawValue), quantity] { writer.append(number) }
         // A price is above zero: zero stands for none.
         for number in [limitPrice?.units ?? 0, stopPrice?.units ?? 0, receivedAt, cumQty, turnover.units] { writer.append(number) }
@@ -104,9 +104,9 @@ extension ExchangeOrder {
     }
 
     fileprivate init?(party: String, _ reader: inout JournalReader) {
-        let texts = (0..<5).compactMap { _ in reader.text() }
+        let texts = (0..<7).compactMap { _ in reader.text() }
         let numbers = (0..<10).compactMap { _ in reader.number() }
-        guard texts.count == 5, numbers.count == 10, let side = Side(rawValue: Int16(truncatingIfNeeded: numbers[0])),
+        guard texts.count == 7, numbers.count == 10, let side = Side(rawValue: Int16(truncatingIfNeeded: numbers[0])),
             let type = OrderType(rawValue: Int16(truncatingIfNeeded: numbers[1])),
             let timeInForce = TimeInForce(rawValue: Int16(truncatingIfNeeded: numbers[2])), let status = texts[4].first
         else { return nil }
@@ -126,7 +126,9 @@ extension ExchangeOrder {
             status: status,
             cumQty: numbers[7],
             turnover: Amount(units: numbers[8]),
-            isTriggered: numbers[9] == 1
+            isTriggered: numbers[9] == 1,
+            replacedAs: texts[5].isEmpty ? nil : texts[5],
+            replacedFrom: texts[6].isEmpty ? nil : texts[6]
         )
     }
 }

@@ -24,7 +24,7 @@ enum Listing {
     ]
 
     /// Symbols whose scenario variants are quoted as well.
-    static let withVariants = ["NVDA", "AAPL", "MSFT"]
+    static let withVariants = ["NVDA", "AAPL"]
 
     /// Everything that a subscription to `*` brings.
     static let all: [String] =

@@ -26,6 +26,14 @@ extension SimulatedVenue {
     /// Reports that were sent to this party, in order.
     package func sentReports(to party: String) -> [FIXMessage] { books.with { $0.parties[party]?.history ?? [] } }
 
+    /// Reports that are yet to be sent to this party: withheld, late, or waiting for its connection.
+    package func waitingReports(to party: String) -> [FIXMessage] {
+        books.with { state in
+            let waiting = Array(state.parties[party]?.ready ?? []) + (state.parties[party]?.delayed ?? [])
+            return waiting.sorted { $0.id < $1.id }.map(\.message)
+        }
+    }
+
     // MARK: Quotes
 
     /// Sets a symbol's quote; a scenario variant may get one of its own. Resting orders meet it at once.
@@ -63,6 +71,9 @@ extension SimulatedVenue {
 
     package func setScenario(_ scenario: Scenario?, for symbol: String) { books.with { $0.exchange.settings.scenarios[symbol] = scenario } }
 
+    /// How the exchange behaves now.
+    package var settings: ExchangeSettings { books.with { $0.exchange.settings } }
+
     /// Changes any other setting of the exchange.
     package func adjust(_ body: @Sendable (inout ExchangeSettings) -> Void) { books.with { body(&$0.exchange.settings) } }
 
@@ -85,7 +96,7 @@ extension SimulatedVenue {
     /// Sends any message, such as a report about an unknown order or a fill that never was.
     package func inject(_ message: FIXMessage, to party: String) throws(SimulatorError) {
         try change { state, now throws(SimulatorError) in
-            try state.record([Report(party: party, message: message, due: now, dropsConnection: false)], [], at: now)
+            try state.record([Report(party: party, message: message, due: now)], [], at: now)
         }
     }
 
@@ -97,7 +108,7 @@ extension SimulatedVenue {
     package func resendLast(_ count: Int, to party: String) throws(SimulatorError) {
         try change { state, now throws(SimulatorError) in
             let last = state.parties[party]?.history.suffix(count) ?? []
-            try state.record(last.map { Report(party: party, message: $0, due: now, dropsConnection: false) }, [], at: now)
+            try state.record(last.map { Report(party: party, message: $0, due: now) }, [], at: now)
         }
     }
 
@@ -107,6 +118,11 @@ extension SimulatedVenue {
     }
 
     // MARK: Connections
+
+    /// Every session logs out with the handshake; the counterparties may log on again.
+    package func logoutAll(_ text: String) {
+        for line in books.with({ Array($0.lines.values) }) { line.stop(text) }
+    }
 
     package func disconnectAll() { acceptor.disconnectAll("disconnected by the simulator") }
 

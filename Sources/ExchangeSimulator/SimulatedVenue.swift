@@ -70,9 +70,19 @@ package final class SimulatedVenue: Sendable {
                 guard isKnown, logon.targetCompID == configuration.compID else { return nil }
                 var settings = SessionSettings(role: .acceptor, senderCompID: configuration.compID, targetCompID: party)
                 settings.rules = .strict
+                settings.isTest = true
                 configuration.agree(&settings)
-                let store = VenueSessionStore(books, party: party, clock: configuration.clock, receipts: receiptFile, log: log)
-                return Acceptor.Session(settings: settings, store: store)
+                let control = SessionControl()
+                books.with { $0.lines[party] = control }
+                let store = VenueSessionStore(
+                    books,
+                    party: party,
+                    clock: configuration.clock,
+                    receipts: receiptFile,
+                    control: control,
+                    log: log
+                )
+                return Acceptor.Session(settings: settings, store: store, control: control)
             }
         )
     }

@@ -6,7 +6,7 @@ struct OutboxEntry: Equatable, Sendable {
     let party: String
     let message: FIXMessage
     var due: Int64
-    var dropsConnection: Bool
+    var fault: LineFault?
 }
 
 /// One counterparty: its session's numbers, what it was sent, and what it is yet to be sent.
@@ -25,8 +25,12 @@ struct Party {
         if entry.due <= time { ready.append(entry) } else { delayed.append(entry) }
     }
 
-    /// The first report may be sent now: the connection has broken over it.
-    mutating func forgetDrop() { ready[ready.startIndex].dropsConnection = false }
+    /// What the line does when the first report is sent; it does so once.
+    mutating func takeFault() -> LineFault? {
+        guard !ready.isEmpty else { return nil }
+        defer { ready[ready.startIndex].fault = nil }
+        return ready[ready.startIndex].fault
+    }
 
     mutating func numbered(_ batch: ArraySlice<OutboxEntry>, as outgoing: [OutgoingMessage], _ next: SessionNumbers) {
         for message in outgoing { sent[message.number] = StoredMessage(message) }
@@ -72,6 +76,8 @@ package struct Receipt: Hashable, Sendable {
 struct VenueState {
     var exchange = Exchange()
     var parties: [String: Party] = [:]
+    /// What each party's last connection can be asked to do.
+    var lines: [String: SessionControl] = [:]
     var receipts: [Receipt] = []
     var receivedCount = 0
     var isMute = false
@@ -80,6 +86,8 @@ struct VenueState {
     var walk: QuoteWalk
     private let journal: Journal?
     private let volatileParties: Set<String>
+    /// Orders of the scenario that the venue does not hear the first time.
+    private var unheard: Set<String> = []
     private var entryCounter: Int64 = 0
 
     /// Receipts are for tests and for a person: the newest are kept.
@@ -127,17 +135,25 @@ struct VenueState {
         parties[name, default: Party()].numbers = numbers
     }
 
-    /// Numbers what is due for the party. Empty when nothing is, or when the venue is mute.
-    mutating func pull(_ session: inout SessionState, party name: String, at time: Int64) throws(SimulatorError) -> [OutgoingMessage] {
-        guard !isMute, parties[name] != nil else { return [] }
+    /// What the line does when the party's next report is sent: that one has to be pulled alone. Nil also when the venue is mute.
+    mutating func takeFault(party name: String, at time: Int64) -> LineFault? {
+        guard !isMute else { return nil }
         // The party is changed where it lies: a copy of what was ever sent to it would cost more with each report.
         parties[name]?.promote(at: time)
-        guard let first = parties[name]?.ready.first else { return [] }
-        if first.dropsConnection {
-            parties[name]?.forgetDrop()
-            throw SimulatorError(code: .droppedByScenario, operation: "report", message: "the connection breaks before the report is sent")
-        }
-        let batch: ArraySlice<OutboxEntry> = parties[name]?.ready.prefix(Self.pullCapacity).prefix(while: { !$0.dropsConnection }) ?? []
+        return parties[name]?.takeFault()
+    }
+
+    /// Numbers what is due for the party. Empty when nothing is, or when the venue is mute.
+    mutating func pull(
+        _ session: inout SessionState,
+        party name: String,
+        atMost capacity: Int = VenueState.pullCapacity,
+        at time: Int64
+    ) throws(SimulatorError) -> [OutgoingMessage] {
+        guard !isMute, parties[name] != nil else { return [] }
+        parties[name]?.promote(at: time)
+        let batch: ArraySlice<OutboxEntry> = parties[name]?.ready.prefix(capacity).prefix(while: { $0.fault == nil }) ?? []
+        if batch.isEmpty { return [] }
         let outgoing = batch.map { session.send($0.message, at: time) }
         var entries = zip(batch, outgoing).map { entry, message in
             JournalEntry.sent(party: name, entry: entry.id, number: message.number, sendingTime: message.sendingTime)
@@ -152,6 +168,15 @@ struct VenueState {
     mutating func keep(_ numbers: SessionNumbers, party name: String) throws(SimulatorError) {
         try write([.numbers(party: name, numbers)])
         parties[name, default: Party()].numbers = numbers
+    }
+
+    /// True when the line breaks over what has come, before any of it is booked.
+    mutating func breaksOver(_ step: SessionStep) -> Bool {
+        let orders = step.deliveries.map(\.message).filter { $0.type == .newOrderSingle }
+        let doomed = orders.filter { exchange.scenario(of: $0.string(.symbol) ?? "") == .unheard }
+        let ids = doomed.compactMap { $0.string(.clOrdID) }.filter { exchange.seen[$0] == nil && !unheard.contains($0) }
+        unheard.formUnion(ids)
+        return !ids.isEmpty
     }
 
     private mutating func note(_ delivery: Delivery, party: String, at time: Int64) {
@@ -195,7 +220,7 @@ struct VenueState {
         entries += changes.orders.sorted().compactMap { exchange.orders[$0].map { .order($0) } }
         entries += changes.seen.map { .seen($0) }
         entries += changes.doubles.map { .double($0) }
-        entries += changes.cancels.compactMap { id in exchange.cancels[id].map { .cancel(id: id, original: $0) } }
+        entries += changes.requests.compactMap { id in exchange.requests[id].map { .request(id: id, original: $0) } }
         let queued = reports.map { report in
             entryCounter += 1
             return OutboxEntry(
@@ -203,7 +228,7 @@ struct VenueState {
                 party: report.party,
                 message: report.message,
                 due: report.due,
-                dropsConnection: report.dropsConnection
+                fault: report.fault
             )
         }
         entries += queued.map { .queued($0) }
@@ -245,7 +270,7 @@ struct VenueState {
         case .order(let order): exchange.restore(order)
         case .seen(let id): exchange.seen[id, default: 0] += 1
         case .double(let id): exchange.doubles.append(id)
-        case .cancel(let id, let original): exchange.cancels[id] = original
+        case .request(let id, let original): exchange.requests[id] = original
         case .counter(let value): exchange.counter = value
         case .queued(let entry):
             entryCounter = max(entryCounter, entry.id)

@@ -79,7 +79,11 @@ extension FIXTag {
     package static let execType: FIXTag = 150
     package static let leavesQty: FIXTag = 151
     package static let cxlRejResponseTo: FIXTag = 434
+    package static let massStatusReqID: FIXTag = 584
+    package static let massStatusReqType: FIXTag = 585
     package static let ordStatusReqID: FIXTag = 790
+    package static let totNumReports: FIXTag = 911
+    package static let lastRptRequested: FIXTag = 912
 
     // Market data.
     package static let mdReqID: FIXTag = 262
@@ -154,7 +158,9 @@ package struct MessageType: RawRepresentable, Hashable, Sendable, ExpressibleByS
     package static let orderCancelRequest: MessageType = "F"
     package static let orderCancelReplaceRequest: MessageType = "G"
     package static let orderStatusRequest: MessageType = "H"
+    package static let orderMassStatusRequest: MessageType = "AF"
     package static let marketDataRequest: MessageType = "V"
+    package static let securityDefinition: MessageType = "d"
     package static let marketDataSnapshotFullRefresh: MessageType = "W"
     package static let marketDataRequestReject: MessageType = "Y"
     package static let securityStatus: MessageType = "f"

@@ -39,8 +39,8 @@ package struct OutgoingMessage: Hashable, Sendable {
     package let sendingTime: Int64
     /// The fields between header and trailer: what has to be kept for a resend.
     package let body: [UInt8]
-    /// What goes to the socket.
-    package let frame: [UInt8]
+    /// What goes to the socket. Only a simulator may spoil it.
+    package var frame: [UInt8]
 }
 
 /// A message that was sent once, as the store gives it back for a resend.

@@ -74,7 +74,11 @@ package struct Readiness: Sendable {
     /// At least one symbol has a price that may be traded on.
     package var marketData: Bool
 
-    package init(database: Bool, migrations: Bool, venue: Bool, marketData: Bool) {
+    /// The venue says that it is a test system; nil where this router does not hold its session.
+    package var venueIsTest: Bool?
+
+    package init(database: Bool, migrations: Bool, venue: Bool, marketData: Bool, venueIsTest: Bool? = nil) {
+        self.venueIsTest = venueIsTest
         self.database = database
         self.migrations = migrations
         self.venue = venue
@@ -188,10 +192,11 @@ package struct APIHandler: HTTPHandler {
 
     private func route(_ call: inout Call) async throws -> HTTPResponse {
         // Where nearly all requests go: a path that need not be taken apart.
-        if call.request.path == OrderPath.orders { return try await only(&call, get: list, post: place) }
+        if call.request.path == OrderPath.orders { return try await only(&call, get: list, post: place, delete: cancelAll) }
         let path = call.request.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
         switch (path.first, path.dropFirst().first, path.dropFirst(2).first) {
         case ("v1", "trading", "orders"): return try await orderRoute(&call, Array(path.dropFirst(3)))
+        case ("v1", "trading", "cancel-all-after") where path.count == 3: return try await only(&call, post: cancelAllAfter)
         case ("v1", "credentials", _): return try await credentialRoute(&call, Array(path.dropFirst(2)))
         case ("v1", "quotes", nil): return try await only(&call, get: quotes)
         case ("v1", "operator", "halts") where path.count == 3:
@@ -208,7 +213,13 @@ package struct APIHandler: HTTPHandler {
         case ("events", _, 1): return try await only(&call, get: events)
         case ("by-key", let key?, 2): return try await only(&call, get: { try await byKey(&$0, key) })
         case ("by-key", let key?, 3) where rest[2] == "fence": return try await only(&call, post: { try await fence(&$0, key) })
-        case (let id?, _, 1): return try await only(&call, get: { try await order(&$0, id) }, delete: { try await cancel(&$0, id) })
+        case (let id?, _, 1):
+            return try await only(
+                &call,
+                get: { try await order(&$0, id) },
+                delete: { try await cancel(&$0, id) },
+                patch: { try await replace(&$0, id) }
+            )
         default: throw Problem(.notFound, "There is nothing at this path. See the README for the routes.")
         }
     }
@@ -225,16 +236,23 @@ package struct APIHandler: HTTPHandler {
     typealias Route = (inout Call) async throws -> HTTPResponse
 
     /// RFC 9110 section 15.5.6: a 405 names the methods that are allowed. HEAD is answered as GET; the server leaves the body out.
-    private func only(_ call: inout Call, get: Route? = nil, post: Route? = nil, delete: Route? = nil) async throws -> HTTPResponse {
+    private func only(
+        _ call: inout Call,
+        get: Route? = nil,
+        post: Route? = nil,
+        delete: Route? = nil,
+        patch: Route? = nil
+    ) async throws -> HTTPResponse {
         let route: Route? =
             switch call.request.method {
             case .get, .head: get
             case .post: post
             case .delete: delete
-            case .put, .patch, .options: nil
+            case .patch: patch
+            case .put, .options: nil
             }
         if let route { return try await route(&call) }
-        let routes = [("DELETE", delete), ("GET", get), ("HEAD", get), ("POST", post)]
+        let routes = [("DELETE", delete), ("GET", get), ("HEAD", get), ("PATCH", patch), ("POST", post)]
         let allowed = routes.filter { $0.1 != nil }.map(\.0).joined(separator: ", ")
         throw Problem(.methodNotAllowed, "This path answers \(allowed).", headers: [HeaderField("Allow", allowed)])
     }

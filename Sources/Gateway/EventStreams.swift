@@ -3,13 +3,14 @@ package import Storage
 import Synchronization
 package import Trading
 
-/// publish: log to clients. One look a round at where the shards' logs end; when something is new, one query brings every waiting stream its next events.
+/// publish: log to clients. A round reads what the logs have grown by, once, and brings it to the streams of the accounts that it speaks of: its cost goes with
+/// the events, not with the streams that wait. A stream that is not there yet, new or behind, is brought up by a look-up of its own.
 ///
 /// Events of an account are numbered in the commit that writes them, so a stream that reads from its cursor on misses nothing and repeats nothing.
 /// A stream that is busy writing asks for no more meanwhile: what waits for a slow reader is one portion, never a queue.
 package final class EventStreams: Sendable {
     /// Events given to a stream at once: about 50 KB, under the bound at which a slow reader is cut.
-    static let portion: Int64 = 64
+    static let portion = 64
     /// Streams that may wait at once: as many as connections.
     static let capacity = 16_000
     /// How often to look when no signal comes: other routers' commits are found by looking.
@@ -22,8 +23,6 @@ package final class EventStreams: Sendable {
         let account: AccountID
         let after: Int64
         let continuation: CheckedContinuation<[EventRecord], Never>
-        /// Has not been looked for yet: its events may lie in the log already.
-        var isNew = true
     }
 
     /// Where a reader stands in its account's events.
@@ -34,8 +33,24 @@ package final class EventStreams: Sendable {
 
     private struct State {
         var waiters: [Int: Waiter] = [:]
+        var ofAccount: [AccountID: Set<Int>] = [:]
+        /// Have not been looked for yet: their events may lie in the log already.
+        var newcomers: Set<Int> = []
         var nextWaiter = 0
         var isStopped = false
+
+        mutating func add(_ id: Int, _ waiter: Waiter) {
+            waiters[id] = waiter
+            ofAccount[waiter.account, default: []].insert(id)
+            newcomers.insert(id)
+        }
+
+        mutating func remove(_ id: Int) -> Waiter? {
+            guard let waiter = waiters.removeValue(forKey: id) else { return nil }
+            ofAccount[waiter.account]?.remove(id)
+            if ofAccount[waiter.account]?.isEmpty == true { ofAccount[waiter.account] = nil }
+            return waiter
+        }
     }
 
     private let options: PostgresOptions
@@ -69,36 +84,32 @@ package final class EventStreams: Sendable {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
                     if state.isStopped || Task.isCancelled || state.waiters.count >= Self.capacity { return true }
-                    state.waiters[id] = Waiter(account: account, after: number, continuation: continuation)
+                    state.add(id, Waiter(account: account, after: number, continuation: continuation))
                     return false
                 }
                 if isOver { continuation.resume(returning: []) } else { signal.raise() }
             }
         } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: id) }?.continuation.resume(returning: [])
+            state.withLock { $0.remove(id) }?.continuation.resume(returning: [])
         }
     }
 
     /// Runs on a thread of its own until cancelled; then every stream ends.
     package func run() async throws {
         let database = Database(options)
-        var ends: [Int16: Int64] = [:]
-        var known = KnownOrders()
+        var tail = LogTail()
         while !Task.isCancelled {
             var found = false
+            let isIdle = state.withLock { $0.waiters.isEmpty }
             do {
-                if state.withLock({ !$0.waiters.isEmpty }) {
-                    let now = try database.logEnds()
-                    found = try deliver(database, grown: Set(now.keys.filter { ends[$0] != now[$0] }), &known)
-                    ends = now
-                }
+                if isIdle { tail.forget() } else { found = try deliver(database, &tail) }
             } catch {
                 trouble(error.description)
                 database.drop()
+                tail.forget()
                 // Whoever was looked for in vain is looked for again.
-                ends = [:]
+                state.withLock { $0.newcomers = Set($0.waiters.keys) }
             }
-            let isIdle = state.withLock { $0.waiters.isEmpty }
             if found {
                 try? await Task.sleep(for: Self.leastInterval)
             } else {
@@ -109,33 +120,54 @@ package final class EventStreams: Sendable {
         stop()
     }
 
-    /// Brings waiting streams their events: those whose account's shard has grown, and those that have just come. True when there were any.
-    private func deliver(_ database: Database, grown: Set<Int16>, _ known: inout KnownOrders) throws(PostgresError) -> Bool {
-        let waiting = state.withLock { state in
-            let waiting = state.waiters.filter { $0.value.isNew || grown.contains($0.value.account.shard) }
-            for id in waiting.keys { state.waiters[id]?.isNew = false }
-            return waiting
+    /// Brings waiting streams their events. True when there were any.
+    private func deliver(_ database: Database, _ tail: inout LogTail) throws(PostgresError) -> Bool {
+        let portion = try tail.next(database)
+        var news: [AccountID: [EventRecord]] = [:]
+        if let portion {
+            let listening = state.withLock { state in Set(portion.newest.keys.filter { state.ofAccount[$0] != nil }) }
+            news = try database.events(of: listening, in: portion, known: &tail.known)
         }
-        if waiting.isEmpty { return false }
-        // Readers of one account mostly stand at the same event: they share one answer.
-        let places = Dictionary(grouping: waiting) { Place(account: $0.value.account, after: $0.value.after) }.map { ($0, $1.map(\.key)) }
-        let portions = try database.events(after: places.map { ($0.0.account, $0.0.after) }, limit: Int(Self.portion), known: &known)
+        // Whoever comes from here on is looked for in the next round.
+        let concerned = state.withLock { state in
+            defer { state.newcomers = [] }
+            let ids = state.newcomers.union(news.keys.flatMap { state.ofAccount[$0] ?? [] })
+            return ids.compactMap { id in state.waiters[id].map { (id, $0, state.newcomers.contains(id)) } }
+        }
+        var behind: [Place: [Int]] = [:]
         var found = false
-        for ((_, readers), events) in zip(places, portions) where !events.isEmpty {
-            found = true
-            if let first = events.first { delivered(first.at, events.count) }
-            for reader in readers {
-                state.withLock { $0.waiters.removeValue(forKey: reader) }?.continuation.resume(returning: events)
+        for (id, waiter, isNew) in concerned {
+            let next = (news[waiter.account] ?? []).drop { $0.number <= waiter.after }.prefix(Self.portion)
+            if next.first?.number == waiter.after + 1 {
+                found = true
+                give(Array(next), to: [id])
+            } else if !next.isEmpty || (isNew && !tail.hasReached(waiter.after, of: waiter.account)) {
+                behind[Place(account: waiter.account, after: waiter.after), default: []].append(id)
             }
         }
-        return found
+        return try lookUp(behind, database, &tail.known) || found
+    }
+
+    /// Brings streams that the tail has left behind, or has never met, what their accounts have: readers of one account mostly stand at the same event, and
+    /// share one answer.
+    private func lookUp(_ behind: [Place: [Int]], _ database: Database, _ known: inout KnownOrders) throws(PostgresError) -> Bool {
+        if behind.isEmpty { return false }
+        let places = Array(behind)
+        let portions = try database.events(after: places.map { ($0.key.account, $0.key.after) }, limit: Self.portion, known: &known)
+        for (place, events) in zip(places, portions) where !events.isEmpty { give(events, to: place.value) }
+        return portions.contains { !$0.isEmpty }
+    }
+
+    private func give(_ events: [EventRecord], to readers: [Int]) {
+        if let first = events.first { delivered(first.at, events.count) }
+        for reader in readers { state.withLock { $0.remove(reader) }?.continuation.resume(returning: events) }
     }
 
     /// Ends every stream: each says goodbye and its client connects again, here or elsewhere.
     package func stop() {
         let waiters = state.withLock { state in
             state.isStopped = true
-            defer { state.waiters = [:] }
+            defer { (state.waiters, state.ofAccount, state.newcomers) = ([:], [:], []) }
             return Array(state.waiters.values)
         }
         for waiter in waiters { waiter.continuation.resume(returning: []) }

@@ -20,6 +20,7 @@ extension APIHandler {
         json.member("migrations", ready.migrations)
         json.member("venue", ready.venue)
         json.member("market_data", ready.marketData)
+        if let isTest = ready.venueIsTest { json.member("venue_is_test", isTest) } else { json.member("venue_is_test", nil as String?) }
         json.endObject()
         return HTTPResponse(json: json.bytes, status: ready.takesOrders ? 200 : 503)
     }

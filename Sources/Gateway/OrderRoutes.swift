@@ -11,22 +11,13 @@ extension APIHandler {
     /// POST /v1/trading/orders: form, token, rate, signature; then the desk decides and commits, and its verdict is the answer.
     func place(_ call: inout Call) async throws -> HTTPResponse {
         try requireJSON(call)
-        let order = try PlaceOrderRequest.read(
-            body: call.request.body,
-            headers: PlaceOrderHeaders(
-                idempotencyKey: try single(PlaceOrderHeaders.Name.idempotencyKey, call),
-                signature: try single(PlaceOrderHeaders.Name.signature, call),
-                credential: try single(PlaceOrderHeaders.Name.credential, call),
-                clientTimestamp: try single(PlaceOrderHeaders.Name.clientTimestamp, call),
-                quoteReferenceTimestamp: try single(PlaceOrderHeaders.Name.quoteReferenceTimestamp, call)
-            )
-        )
+        let order = try PlaceOrderRequest.read(body: call.request.body, headers: try signedHeaders(call))
         let principal = try await principal(call, .ordersWrite)
         let account = try account(order.account, of: principal)
         call.account = account
         try takeAllowance(account, call, for: .place)
         let (form, fingerprintText) = SignedForm.orderWithFingerprintText(order)
-        let credential = try await verifiedCredential(of: order, form, at: call.receivedAt)
+        let credential = try await verifiedCredential(order.credentialID, of: account, order.signature, form, at: call.receivedAt)
         let submission = Submission(
             account: account,
             key: order.key,
@@ -45,20 +36,31 @@ extension APIHandler {
         return try answer(verdict, to: order.key, &call)
     }
 
-    /// The credential whose signature over the signed form verifies (row 4).
-    private func verifiedCredential(of order: PlaceOrderRequest, _ form: [UInt8], at now: Int64) async throws -> String {
-        let verdict = await api.credentials.verify(
-            account: order.account,
-            credentialID: order.credentialID,
-            signature: order.signature,
-            form: form,
-            now: now
+    func signedHeaders(_ call: Call) throws(Problem) -> PlaceOrderHeaders {
+        PlaceOrderHeaders(
+            idempotencyKey: try single(PlaceOrderHeaders.Name.idempotencyKey, call),
+            signature: try single(PlaceOrderHeaders.Name.signature, call),
+            credential: try single(PlaceOrderHeaders.Name.credential, call),
+            clientTimestamp: try single(PlaceOrderHeaders.Name.clientTimestamp, call),
+            quoteReferenceTimestamp: try single(PlaceOrderHeaders.Name.quoteReferenceTimestamp, call)
         )
+    }
+
+    /// The credential whose signature over the signed form verifies (row 4).
+    func verifiedCredential(
+        _ named: String?,
+        of account: AccountID,
+        _ signature: [UInt8],
+        _ form: [UInt8],
+        at now: Int64
+    ) async throws -> String {
+        let verdict = await api.credentials.verify(account: account, credentialID: named, signature: signature, form: form, now: now)
         guard case .verified(let credentialID) = verdict else { throw verdict.problem ?? Self.busy }
         return credentialID
     }
 
-    private func answer(_ verdict: Verdict, to key: IdempotencyKey, _ call: inout Call) throws -> HTTPResponse {
+    /// The answer to what was signed under a key: an order, or a replace of one.
+    func answer(_ verdict: Verdict, to key: IdempotencyKey, _ call: inout Call) throws -> HTTPResponse {
         switch verdict {
         case .accepted(let record):
             tally("accepted")
@@ -77,7 +79,7 @@ extension APIHandler {
         case .accountUnknown: throw counted(Problem(.accountUnknown, key: key))
         case .busy: throw counted(Self.busy)
         case .outcomeUnknown: throw counted(.outcomeUnknown(key: key))
-        case .failed, .key, .cancelRequested, .orderNotOpen, .orderNotFound: throw UnexpectedVerdict(verdict: verdict)
+        case .failed, .key, .cancelRequested, .allCancelRequested, .orderNotOpen, .orderNotFound: throw UnexpectedVerdict(verdict: verdict)
         }
     }
 
@@ -139,12 +141,16 @@ extension APIHandler {
         case .fenced: return HTTPResponse(json: KeyAnswer.fenced(key: key).body)
         case .refused:
             return HTTPResponse(json: KeyAnswer.refused(key: key, firstStatus: record.httpStatus ?? 0, firstBody: record.answer ?? []).body)
-        case .accepted:
-            guard let orderID = record.orderID else { preconditionFailure("An accepted key has its order's id.") }
+        case .accepted, .replaceRequested:
+            guard let orderID = record.orderID, let status = record.httpStatus else {
+                preconditionFailure("An accepted key has its order and answer.")
+            }
             call.orderID = orderID
             // Its part may have been detached: the key and its answer are kept for ever.
             let order = try await read { try $0.order(orderID, of: record.id.account) }
-            return HTTPResponse(json: KeyAnswer.accepted(key: key, firstBody: record.answer ?? [], order: order.map { OrderView($0) }).body)
+            return HTTPResponse(
+                json: KeyAnswer.accepted(key: key, firstStatus: status, firstBody: record.answer ?? [], order: order.map { OrderView($0) }).body
+            )
         }
     }
 
@@ -174,7 +180,7 @@ extension APIHandler {
         }
     }
 
-    private func find(_ text: String, of principal: Principal, _ call: inout Call) async throws -> OrderState {
+    func find(_ text: String, of principal: Principal, _ call: inout Call) async throws -> OrderState {
         let accounts = principal.accounts
         if let id = OrderID(text) {
             call.orderID = id

@@ -91,7 +91,8 @@ package final class Accept {
             balances: Array(wanted.balances),
             keys: Array(wanted.keys),
             credentials: Array(wanted.credentials),
-            orders: Array(wanted.orders)
+            orders: Array(wanted.orders),
+            allOf: Array(wanted.allOf)
         )
         var decision = Decision(reads: reads, market: market, rules: rules, now: now())
         for piece in work { decision.decide(piece) }
@@ -123,6 +124,7 @@ private struct Wanted {
     var keys: Set<KeyID> = []
     var credentials: Set<CredentialKey> = []
     var orders: Set<OrderID> = []
+    var allOf: Set<AccountID> = []
 
     init(_ work: [Work]) {
         for piece in work {
@@ -130,13 +132,20 @@ private struct Wanted {
             accounts.insert(piece.account)
             switch piece {
             case .place(let submission):
-                let customer = LedgerAccount.customer(submission.account)
-                balances.insert(Balances.Key(customer, submission.terms.side == .buy ? .cash : .shares(submission.terms.symbol)))
-                keys.insert(KeyID(submission.account, submission.key))
-                credentials.insert(CredentialKey(submission.account, submission.credentialID))
+                signed(submission.account, submission.key, submission.credentialID, submission.terms.side, submission.terms.symbol)
+            case .replace(let submission):
+                signed(submission.account, submission.key, submission.credentialID, submission.side, submission.symbol)
+                orders.insert(submission.orderID)
             case .fence(let key): keys.insert(key)
             case .cancel(let order, _): orders.insert(order)
+            case .cancelAll(let account): allOf.insert(account)
             }
         }
+    }
+
+    private mutating func signed(_ account: AccountID, _ key: IdempotencyKey, _ credentialID: String, _ side: Side, _ symbol: Symbol) {
+        balances.insert(Balances.Key(.customer(account), side == .buy ? .cash : .shares(symbol)))
+        keys.insert(KeyID(account, key))
+        credentials.insert(CredentialKey(account, credentialID))
     }
 }

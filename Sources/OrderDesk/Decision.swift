@@ -33,26 +33,33 @@ struct Decision {
         }
         switch work {
         case .place(let submission): verdicts.append(place(submission))
+        case .replace(let submission): verdicts.append(replace(submission))
         case .fence(let key): verdicts.append(fence(key))
         case .cancel(let order, let account): verdicts.append(cancel(order, of: account))
+        case .cancelAll(let account): verdicts.append(cancelAll(of: account))
         }
     }
 
     // MARK: place
 
     private mutating func place(_ submission: Submission) -> Verdict {
-        let id = KeyID(submission.account, submission.key)
-        let credential = reads.credentials[CredentialKey(submission.account, submission.credentialID)]
-        guard let credential, credential != .pendingPairing else { return .refused(.credentialUnknown) }
-        if let first = keys[id] { return again(submission, first) }
-        if credential == .invalidated { return .refused(.credentialInvalidated) }
+        if let verdict = decidedBefore(submission) { return verdict }
         // Looked up once: what was found fresh is what is traded on.
         let listing = market.listing(of: submission.terms.symbol)
-        if let refusal = refusalOfTime(submission) ?? refusalOfMarket(submission, listing) { return .refused(refusal) }
+        if let refusal = refusalOfMarket(submission, listing) { return .refused(refusal) }
         guard let quote = listing?.quote else { preconditionFailure("A symbol without a quote is refused as stale.") }
         if let refusal = rules.limits.refusal(of: submission.terms, bid: quote.bid, ask: quote.ask) { return burn(submission, refusal) }
         if isSenderBehind(in: submission.account.shard) { return .busy }
         return hold(submission, ask: quote.ask)
+    }
+
+    /// Rows 4 to 6: the credential, the key, the clocks.
+    private mutating func decidedBefore(_ submission: some SignedSubmission) -> Verdict? {
+        let credential = reads.credentials[CredentialKey(submission.account, submission.credentialID)]
+        guard let credential, credential != .pendingPairing else { return .refused(.credentialUnknown) }
+        if let first = keys[KeyID(submission.account, submission.key)] { return again(submission, first) }
+        if credential == .invalidated { return .refused(.credentialInvalidated) }
+        return refusalOfTime(submission).map { .refused($0) }
     }
 
     private func isSenderBehind(in shard: Int16) -> Bool {
@@ -60,7 +67,7 @@ struct Decision {
     }
 
     /// The key was used: the first answer again for the same request; another request is told of the first.
-    private mutating func again(_ submission: Submission, _ first: KeyRecord) -> Verdict {
+    private mutating func again(_ submission: some SignedSubmission, _ first: KeyRecord) -> Verdict {
         if first.outcome == .fenced { return .refused(.keyFenced) }
         guard first.fingerprint == submission.fingerprint else { return .refused(.keyReused(firstOrder: first.orderID)) }
         changes.replayed(in: submission.account.shard)
@@ -73,7 +80,7 @@ struct Decision {
         return record.standing(order.status)
     }
 
-    private func refusalOfTime(_ submission: Submission) -> Refusal? {
+    private func refusalOfTime(_ submission: some SignedSubmission) -> Refusal? {
         let age = now - submission.key.milliseconds
         if age > rules.keyMaximumAge { return .keyExpired(ageMilliseconds: age) }
         if -age > rules.clockTolerance { return .clockSkew(milliseconds: -age) }
@@ -82,8 +89,8 @@ struct Decision {
         return nil
     }
 
-    private func refusalOfMarket(_ submission: Submission, _ listing: Listing?) -> Refusal? {
-        let symbol = submission.terms.symbol
+    private func refusalOfMarket(_ submission: some SignedSubmission, _ listing: Listing?) -> Refusal? {
+        let symbol = submission.symbol
         for scope in Halt.Scope.allCases {
             if let halt = reads.halts.first(where: { $0.scope == scope && $0.covers(account: submission.account, symbol: symbol) }) {
                 return .tradingHalted(halt)
@@ -143,7 +150,7 @@ struct Decision {
     }
 
     /// A final refusal burns the key: it is stored and answered again for ever.
-    private mutating func burn(_ submission: Submission, _ refusal: Refusal) -> Verdict {
+    private mutating func burn(_ submission: some SignedSubmission, _ refusal: Refusal) -> Verdict {
         precondition(refusal.burnsKey, "Only a final refusal is stored.")
         let problem = Problem(refusal, key: submission.key)
         return .refusedForGood(
@@ -152,7 +159,7 @@ struct Decision {
     }
 
     private mutating func claim(
-        _ submission: Submission,
+        _ submission: some SignedSubmission,
         _ outcome: KeyRecord.Outcome,
         order: OrderID?,
         status: Int,
@@ -165,12 +172,74 @@ struct Decision {
             orderID: order,
             httpStatus: status,
             answer: answer,
-            statusNow: order == nil ? nil : .accepted,
+            statusNow: order.flatMap { orders[$0]?.status },
             createdAt: now
         )
         keys[record.id] = record
         changes.claim(record)
         return record
+    }
+
+    // MARK: replace
+
+    /// A request whose outcome is an event; the hold grows before it leaves. What the venue has never been numbered for changes by our own commit.
+    private mutating func replace(_ submission: ReplaceSubmission) -> Verdict {
+        guard var order = orders[submission.orderID], order.account == submission.account else { return .orderNotFound }
+        if let verdict = decidedBefore(submission) { return verdict }
+        if let refusal = refusalOfOrder(order, submission.terms) { return .refused(refusal) }
+        let listing = market.listing(of: submission.symbol)
+        if let refusal = refusalOfMarket(submission, listing) { return .refused(refusal) }
+        guard let quote = listing?.quote else { preconditionFailure("A symbol without a quote is refused as stale.") }
+        let terms = order.terms.with(submission.terms)
+        if let refusal = rules.limits.refusal(of: terms, bid: quote.bid, ask: quote.ask) { return burn(submission, refusal) }
+        if isSenderBehind(in: submission.account.shard) { return .busy }
+        if reads.accounts[submission.account]?.owes == true { return burn(submission, .accountOwes) }
+        guard let holdPrice = rules.limits.holdPrice(of: terms, ask: quote.ask), holdPrice.times(terms.quantity) != nil else {
+            return burn(submission, .notionalLimit(maximum: rules.limits.maximumNotional))
+        }
+        let pending = Replaces.Pending(terms: submission.terms, holdPrice: holdPrice)
+        guard order.requestReplace(pending, balances: &changes.balances) else { return burn(submission, lacking(pending, order)) }
+        keep(&order, .replaceRequested)
+        let answer = ReplaceAnswer(
+            orderID: order.id,
+            replaceID: order.replaceID,
+            terms: submission.terms,
+            reservedFunds: order.terms.side == .buy ? order.held : .zero
+        )
+        if order.status == .accepted { keep(&order, .replaced(quantity: submission.terms.quantity)) }
+        return .accepted(claim(submission, .replaceRequested, order: order.id, status: ReplaceAnswer.status, answer: answer.body))
+    }
+
+    private func refusalOfOrder(_ order: OrderState, _ wanted: Replacement) -> Refusal? {
+        if !order.status.isOpen { return .orderNotOpen(order.status) }
+        if order.status == .unknown { return .changePending(.unknown) }
+        if order.cancelPending { return .changePending(.cancel) }
+        if order.replaces.pending != nil { return .changePending(.replace) }
+        return wanted.quantity <= order.filledQuantity ? .quantityFilled(filled: order.filledQuantity) : nil
+    }
+
+    /// What a replace needs beyond what the order holds, and is not there.
+    private func lacking(_ pending: Replaces.Pending, _ order: OrderState) -> Refusal {
+        let available = changes.balances.balance(.customer(order.account), order.heldAsset).available
+        let left = pending.terms.quantity - order.filledQuantity
+        if order.terms.side == .sell {
+            return .insufficientPosition(
+                required: left - order.held.units / Amount.unitsPerOne,
+                available: available.units / Amount.unitsPerOne
+            )
+        }
+        let needed = pending.holdPrice.times(left)?.subtracting(order.held) ?? Amount(units: .max)
+        return .insufficientFunds(required: needed, available: available)
+    }
+
+    /// Applies an event that fits, tells of it and keeps the order.
+    private mutating func keep(_ order: inout OrderState, _ event: OrderEvent) {
+        guard case .changed(let type, _) = order.apply(event, balances: &changes.balances, at: now) else {
+            preconditionFailure("\(event) fits an order that is \(order.status.text).")
+        }
+        changes.tell(type, of: order)
+        orders[order.id] = order
+        changes.update(order)
     }
 
     // MARK: fence
@@ -204,16 +273,18 @@ struct Decision {
             changes.replayed(in: account.shard)
             return .cancelRequested(order)
         }
-        guard case .changed(let requested, _) = order.apply(.cancelRequested, balances: &changes.balances, at: now) else {
-            return .orderNotOpen(order)
-        }
-        changes.tell(requested, of: order)
-        let answer = order
-        if order.status == .accepted, case .changed(let ended, _) = order.apply(.cancelled(reason: nil), balances: &changes.balances, at: now) {
-            changes.tell(ended, of: order)
-        }
+        guard let answer = changes.requestCancel(of: &order) else { return .orderNotOpen(order) }
         orders[id] = order
-        changes.update(order)
         return .cancelRequested(answer)
+    }
+
+    /// Every order of the account that is open now, as far as a transaction goes: none was accepted in between.
+    private mutating func cancelAll(of account: AccountID) -> Verdict {
+        var requested: [OrderState] = []
+        for id in reads.open {
+            guard let order = orders[id], order.account == account, !order.cancelPending, order.status.isOpen else { continue }
+            if case .cancelRequested(let order) = cancel(id, of: account) { requested.append(order) }
+        }
+        return .allCancelRequested(requested)
     }
 }

@@ -6,11 +6,11 @@ struct Settlement {
     var changes: ShardChanges
     private(set) var alarms: [(Alarm, String?)] = []
     private var orders: [OrderID: OrderState]
-    private var booked: [ExecutionKey: BookedExecution]
+    private var booked: BookedExecutions
     private let venue: String
     private let now: Int64
 
-    init(reads: OrderReads, booked: [ExecutionKey: BookedExecution], venue: String, now: Int64) {
+    init(reads: OrderReads, booked: BookedExecutions, venue: String, now: Int64) {
         changes = reads.changes(at: now)
         orders = reads.orders
         self.booked = booked
@@ -28,7 +28,8 @@ struct Settlement {
         switch item.report.meaning(for: order) {
         case .nothing: break
         case .unbookable(let why): doubt(order, item, why)
-        case .event(.filled(let quantity, let price)): fill(order, item, quantity: quantity, price: price)
+        case .event(.filled(let quantity, let price)): fill(order, item, Trade(quantity: quantity, price: price))
+        case .correction(let trade): correct(order, item, to: trade)
         case .event(let event): apply(event, to: order, item)
         }
     }
@@ -50,31 +51,45 @@ struct Settlement {
         raise(Alarm(.parked, why), order: item.report.orderID.flatMap(OrderID.init).flatMap { orders[$0] }, id: item.report.orderID)
     }
 
-    private mutating func fill(_ order: OrderState, _ item: InboxReport, quantity: Int64, price: Amount) {
-        guard let key = item.report.executionKey else { preconditionFailure("A fill without ExecID and trade date is unbookable.") }
-        let content = BookedExecution(orderID: order.id, quantity: quantity, price: price)
-        if let before = booked[key] {
-            if before != content { doubt(order, item, "ExecID \(key.execID) of \(key.tradeDate) was booked with other content") }
+    private mutating func fill(_ order: OrderState, _ item: InboxReport, _ trade: Trade) {
+        book(BookedExecution(orderID: order.id, trade: trade), .filled(quantity: trade.quantity, price: trade.price), of: order, item)
+    }
+
+    /// A trade cancel or correction reverses what was booked under ExecRefID, by journals of its own: no row changes.
+    private mutating func correct(_ order: OrderState, _ item: InboxReport, to trade: Trade?) {
+        guard let key = item.report.reversedKey else { preconditionFailure("A correction without ExecRefID and trade date is unbookable.") }
+        let correction = Correction(kind: trade == nil ? .cancel : .correct, reverses: key.execID)
+        guard let old = booked.found[key], old.orderID == order.id, old.correction?.kind != .cancel else {
+            doubt(order, item, "ExecRefID (19) \(key.execID) of \(key.tradeDate) names no booked execution of this order")
             return
         }
-        guard apply(.filled(quantity: quantity, price: price), to: order, item), let after = orders[order.id] else { return }
-        booked[key] = content
-        changes.book(
-            .init(
-                venue: venue,
-                tradeDate: key.tradeDate,
-                execID: key.execID,
-                order: after,
-                quantity: quantity,
-                price: price,
-                inboxID: item.inboxID
-            )
-        )
+        let content = BookedExecution(orderID: order.id, trade: trade ?? old.trade, correction: correction)
+        let isLive = ["0", "1"].contains(item.report.orderStatus)
+        if item.report.executionKey.map({ booked.found[$0] == nil }) == true, booked.reversed.contains(key) {
+            doubt(order, item, "ExecRefID (19) \(key.execID) of \(key.tradeDate) was taken back before")
+            return
+        }
+        if book(content, .corrected(old.trade, to: trade, isLive: isLive), of: order, item) { booked.reversed.insert(key) }
+    }
+
+    /// Books an execution once: told again it is known, told otherwise it is parked. True when it was booked now.
+    @discardableResult
+    private mutating func book(_ content: BookedExecution, _ event: OrderEvent, of order: OrderState, _ item: InboxReport) -> Bool {
+        guard let key = item.report.executionKey else { preconditionFailure("An execution without ExecID and trade date is unbookable.") }
+        if let before = booked.found[key] {
+            if before != content { doubt(order, item, "ExecID \(key.execID) of \(key.tradeDate) was booked with other content") }
+            return false
+        }
+        guard apply(event, to: order, item), let after = orders[order.id] else { return false }
+        booked.found[key] = content
+        changes.book(.init(venue: venue, key: key, content: content, order: after, inboxID: item.inboxID))
+        return true
     }
 
     /// True when the event was applied or already known.
     @discardableResult
     private mutating func apply(_ event: OrderEvent, to order: OrderState, _ item: InboxReport) -> Bool {
+        let before = order
         var order = order
         switch order.apply(event, balances: &changes.balances, at: now) {
         case .nothing: return true
@@ -82,14 +97,24 @@ struct Settlement {
             doubt(order, item, why)
             return false
         case .changed(let type, let raised):
-            if case .filled(let quantity, let price) = event {
-                keep(order, type, lastQuantity: quantity, lastPrice: price)
-            } else {
-                keep(order, type)
-            }
+            let trade = event.trade
+            keep(order, type, lastQuantity: trade?.quantity, lastPrice: trade?.price)
+            follow(before, order, after: type)
             for alarm in raised { raise(alarm, order: order, id: order.id.text) }
             compareCumulative(item.report, order)
             return true
+        }
+    }
+
+    /// What the end of a replace brings with it. An order that ends takes its replace along: its client is told. A cancel that was asked for while a replace was
+    /// under way named its ClOrdID, which the venue does not know once it has refused the replace: the cancel is asked for again.
+    private mutating func follow(_ before: OrderState, _ now: OrderState, after type: OrderEventType) {
+        guard before.replaces.pending != nil, now.replaces.pending == nil, type != .replaced else { return }
+        if type != .replaceRejected {
+            changes.tell(.replaceRejected, of: now)
+        } else if now.cancelPending {
+            var order = now
+            if case .changed(let again, _) = order.apply(.cancelRequested, balances: &changes.balances, at: self.now) { keep(order, again) }
         }
     }
 

@@ -5,7 +5,8 @@ import Trading
 /// sweep: what time does to orders, each by a commit under its shard's lock.
 ///
 /// An order that was not numbered for the venue by its route deadline is cancelled by us (`not_routed`). An order that the venue has not answered in
-/// time becomes UNKNOWN: its hold stays, the venue is asked, and only evidence moves it on. Rows past their keeping are deleted in portions,
+/// time becomes UNKNOWN: its hold stays, the venue is asked, and only evidence moves it on. The orders of a client that has fallen silent are cancelled where
+/// it has asked for that (cancel-all-after). Rows past their keeping are deleted in portions,
 /// and the parts of the coming weeks are made.
 package final class Sweep {
     package struct Times: Sendable {
@@ -32,6 +33,8 @@ package final class Sweep {
     static let deletePortions = 20
     /// Overdue orders at one look; the next look finds the rest.
     static let overdueLimit = 2_048
+    /// Timers that ran out, at one look.
+    static let timerLimit = 256
     /// Messages of a session watched for silence at one look, and how often in a row: a fast sender numbers some 3,000 between two looks, and a router
     /// that comes back after an hour is soon past what lies there.
     static let watchPortion = 2_000
@@ -75,6 +78,7 @@ package final class Sweep {
     /// One look at all shards and sessions. What is found is read again under its shard's lock: what was numbered or answered meanwhile is left alone.
     package func sweep() throws(PostgresError) {
         let now = now()
+        for timer in try database.dueCancelTimers(now: now, limit: Self.timerLimit) { try cancelAll(timer, at: now) }
         try change(try database.overdueOrders(now: now, limit: Self.overdueLimit), at: now) { $0.isOverdue(at: now) ? .notRouted : nil }
         // Whoever sends, any router watches: several at once find the same and one of them changes it.
         for _ in 0..<Self.watchPortions {
@@ -107,6 +111,23 @@ package final class Sweep {
             }
             try database.commit(changes)
             if changes.eventCount > 0 { observer.committed() }
+        } catch {
+            database.rollback()
+            throw error
+        }
+    }
+
+    /// cancel-all-after: cancels are requested in portions; the timer goes with the last, so that a crash in between loses none.
+    private func cancelAll(_ timer: DueCancelTimer, at now: Int64) throws(PostgresError) {
+        do {
+            while let reads = try database.beginCancelAll(timer) {
+                var changes = reads.changes(at: now)
+                for var order in reads.orders.values.sorted(by: { $0.createdAt < $1.createdAt }) { changes.requestCancel(of: &order) }
+                let isLast = reads.orders.count < Database.cancelAllCap
+                try database.commitCancelAll(changes, ending: isLast ? timer : nil)
+                if changes.eventCount > 0 { observer.committed() }
+                if isLast { return }
+            }
         } catch {
             database.rollback()
             throw error

@@ -1,13 +1,26 @@
 package import Storage
 package import Trading
 
+/// What a signature vouches for, of an order and of a replace.
+package protocol SignedSubmission: Sendable {
+    var account: AccountID { get }
+    var key: IdempotencyKey { get }
+    var symbol: Symbol { get }
+    var fingerprint: [UInt8] { get }
+    var credentialID: String { get }
+    var clientTimestamp: Int64 { get }
+    var quoteReference: Int64 { get }
+    var receivedAt: Int64 { get }
+}
+
 /// An order that passed form, token, rate and signature (design section 4.3, rows 1 to 4).
-package struct Submission: Sendable {
+package struct Submission: SignedSubmission {
     package let account: AccountID
     package let key: IdempotencyKey
     /// From account and key alone.
     package let orderID: OrderID
     package let terms: OrderTerms
+    package var symbol: Symbol { terms.symbol }
     /// SHA-256 of the signed form without its timestamps.
     package let fingerprint: [UInt8]
     /// The credential whose signature verified; its state is read again in the accepting transaction.
@@ -40,25 +53,69 @@ package struct Submission: Sendable {
     }
 }
 
+/// A replace of an order that passed the same checks.
+package struct ReplaceSubmission: SignedSubmission {
+    package let account: AccountID
+    package let key: IdempotencyKey
+    package let orderID: OrderID
+    /// What the order becomes, of the prices that its type has.
+    package let terms: Replacement
+    /// What decides with them which balance is held: they never change.
+    package let side: Side
+    package let symbol: Symbol
+    package let fingerprint: [UInt8]
+    package let credentialID: String
+    package let clientTimestamp: Int64
+    package let quoteReference: Int64
+    package let receivedAt: Int64
+
+    package init(
+        order: OrderState,
+        key: IdempotencyKey,
+        terms: Replacement,
+        fingerprint: [UInt8],
+        credentialID: String,
+        clientTimestamp: Int64,
+        quoteReference: Int64,
+        receivedAt: Int64
+    ) {
+        account = order.account
+        orderID = order.id
+        side = order.terms.side
+        symbol = order.terms.symbol
+        self.key = key
+        self.terms = terms
+        self.fingerprint = fingerprint
+        self.credentialID = credentialID
+        self.clientTimestamp = clientTimestamp
+        self.quoteReference = quoteReference
+        self.receivedAt = receivedAt
+    }
+}
+
 /// What a lane decides on: everything that a client asks of the desk goes through its account's shard, in arrival order.
 package enum Work: Sendable {
     case place(Submission)
+    case replace(ReplaceSubmission)
     /// Gives a key up: unseen, it can never become an order from then on.
     case fence(KeyID)
     case cancel(OrderID, of: AccountID)
+    /// The account's open orders, so many at a time.
+    case cancelAll(AccountID)
 
     var account: AccountID {
         switch self {
         case .place(let submission): submission.account
+        case .replace(let submission): submission.account
         case .fence(let key): key.account
-        case .cancel(_, let account): account
+        case .cancel(_, let account), .cancelAll(let account): account
         }
     }
 }
 
 /// What became of a piece of work: exactly what a commit returned, or that nothing is known.
 package enum Verdict: Sendable {
-    /// A new order, committed. The record holds the answer.
+    /// A new order or a replace request, committed. The record holds the answer.
     case accepted(KeyRecord)
     /// A final refusal, stored with its key.
     case refusedForGood(KeyRecord)
@@ -70,6 +127,8 @@ package enum Verdict: Sendable {
     case key(KeyRecord)
     /// The cancel is requested (now or before).
     case cancelRequested(OrderState)
+    /// Cancels are requested of these; there are more when as many are named as are taken at a time.
+    case allCancelRequested([OrderState])
     case orderNotOpen(OrderState)
     case orderNotFound
     /// The account does not exist.

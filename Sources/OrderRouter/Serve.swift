@@ -8,6 +8,7 @@ import OrderDesk
 import Postgres
 import Quotes
 import Storage
+import Synchronization
 import Trading
 import Venue
 
@@ -31,6 +32,14 @@ extension Command {
     }
 }
 
+/// What the venue's last Logon said of it, while this router holds its session.
+private final class VenueIsTest: Sendable {
+    private let told = Mutex<Bool?>(nil)
+
+    var now: Bool? { told.withLock { $0 } }
+    func set(_ isTest: Bool?) { told.withLock { $0 = isTest } }
+}
+
 /// The circle, wired: every station of a router in one task group. The stations meet in committed rows; what they call of one another here are
 /// wake-ups alone, which may be lost without harm.
 struct Serve: Sendable {
@@ -41,6 +50,7 @@ struct Serve: Sendable {
     private let now = SessionClock.system.wall
     private let streamSignal = CommitSignal()
     private let settleSignal = CommitSignal()
+    private let venueIsTest = VenueIsTest()
 
     init(_ configuration: Configuration, log: Log) {
         self.configuration = configuration
@@ -178,7 +188,12 @@ extension Serve {
         observer.received = { [settleSignal] in settleSignal.raise() }
         observer.batch = batch
         observer.trouble = trouble("venue")
-        observer.loggedOn = { [metrics, log] isUp in
+        observer.venueIsTest = { [venueIsTest, log] isTest in
+            venueIsTest.set(isTest)
+            if isTest { log(.warning, "venue_is_test") }
+        }
+        observer.loggedOn = { [metrics, log, venueIsTest] isUp in
+            if !isUp { venueIsTest.set(nil) }
             metrics.set("order_router_venue_session_up", to: isUp ? 1 : 0)
             log(.info, isUp ? "venue_logged_on" : "venue_logged_off")
         }
@@ -225,16 +240,22 @@ extension Serve {
             accountLimits: RateLimits(configuration.accountRate),
             addressLimits: RateLimits(configuration.addressRate),
             metrics: metrics,
-            readiness: {
+            readiness: { [venueIsTest] in
                 let isPriced = board.ages.freshest.map { $0 <= configuration.freshness.maximumAge } ?? false
                 do {
                     return try await readers.read { database in
                         let isCurrent = try migrator.status(database.connection()).allSatisfy { $0.state != .pending }
-                        return Readiness(database: true, migrations: isCurrent, venue: try database.venueIsUp(session), marketData: isPriced)
+                        return Readiness(
+                            database: true,
+                            migrations: isCurrent,
+                            venue: try database.venueIsUp(session),
+                            marketData: isPriced,
+                            venueIsTest: venueIsTest.now
+                        )
                     }
                 } catch {
                     log(.warning, "not_ready", ["error": String(describing: error)])
-                    return Readiness(database: false, migrations: false, venue: false, marketData: isPriced)
+                    return Readiness(database: false, migrations: false, venue: false, marketData: isPriced, venueIsTest: venueIsTest.now)
                 }
             },
             gauges: { [metrics] in

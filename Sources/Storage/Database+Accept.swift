@@ -10,11 +10,16 @@ package struct AcceptReads: Sendable {
     package let balances: [Balances.Key: Balance]
     package let keys: [KeyID: KeyRecord]
     package let credentials: [CredentialKey: CredentialState]
-    /// Orders of these shards that are to be cancelled or that the keys belong to.
+    /// Orders of these shards that are to be cancelled or replaced.
     package let orders: [OrderID: OrderState]
+    /// Open orders, oldest first, of the accounts whose orders are all to be cancelled.
+    package let open: [OrderID]
 }
 
 extension Database {
+    /// Open orders of an account that one transaction cancels at most: it holds the shard no longer than a batch does.
+    package static let cancelAllCap = 256
+
     /// Begins the accepting transaction: locks the shards and reads everything that the decision on `keys` can need. Every list is distinct.
     package func beginAccept(
         shards: [Int16],
@@ -23,7 +28,8 @@ extension Database {
         balances: [Balances.Key],
         keys: [KeyID],
         credentials: [CredentialKey],
-        orders: [OrderID]
+        orders: [OrderID],
+        allOf: [AccountID] = []
     ) throws(PostgresError) -> AcceptReads {
         let rows = try begin { pipeline in
             pipeline.lock(shards)
@@ -45,7 +51,8 @@ extension Database {
             }
         }
         let locks = rows[0].shardLocks
-        let found = try ordersOf(locks, named: orders, keys: rows[5].keys)
+        let open = try openOrders(of: allOf)
+        let found = try ordersOf(locks, named: Array(Set(orders).union(open)))
         return AcceptReads(
             locks: locks,
             halts: rows[1].halts,
@@ -54,15 +61,30 @@ extension Database {
             balances: rows[4].balances.merging(found?.balances ?? [:]) { first, _ in first },
             keys: rows[5].keys,
             credentials: rows[6].credentialStates,
-            orders: found?.orders ?? [:]
+            orders: found?.orders ?? [:],
+            open: open
         )
     }
 
-    /// The orders of cancels and of fenced keys, with what a cancel changes: a second round trip, which a batch of new orders does without.
-    private func ordersOf(_ locks: [ShardLock], named orders: [OrderID], keys: [KeyID: KeyRecord]) throws(PostgresError) -> OrderReads? {
+    /// The orders of cancels and replaces, with what these change: a second round trip, which a batch of new orders does without.
+    private func ordersOf(_ locks: [ShardLock], named orders: [OrderID]) throws(PostgresError) -> OrderReads? {
         if orders.isEmpty { return nil }
         do {
             return try reads(locks, [try run(SQL.readOrdersByID) { $0.append(bounded: orders.map(\.text)) }])
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    /// Open orders without a cancel under way, at most `cancelAllCap` of each account, oldest first. In the transaction at hand.
+    func openOrders(of accounts: [AccountID]) throws(PostgresError) -> [OrderID] {
+        if accounts.isEmpty { return [] }
+        do {
+            return try run(SQL.readOpenOrders) {
+                $0.append(accounts.map(\.text))
+                $0.append(Int64(Self.cancelAllCap))
+            }.orderIDs
         } catch {
             rollback()
             throw error

@@ -50,6 +50,26 @@ package struct KnownOrders: Sendable {
     }
 }
 
+/// A portion of the log of some shards, as it was committed.
+package struct LogPortion: Sendable {
+    fileprivate let rows: Rows
+    /// Whose each row is, in the order of the rows.
+    fileprivate let accounts: [AccountID]
+    /// The position of the last row of each shard that has any.
+    package private(set) var ends: [Int16: Int64] = [:]
+    /// The number of the last event of each account that has any.
+    package private(set) var newest: [AccountID: Int64] = [:]
+
+    fileprivate init(rows: Rows) {
+        self.rows = rows
+        accounts = (0..<rows.count).map { rows.account($0, 1) }
+        for row in 0..<rows.count {
+            ends[rows.int16(row, 16)] = rows.int64(row, 0)
+            newest[accounts[row]] = rows.int64(row, 2)
+        }
+    }
+}
+
 /// What event ids an account can be resumed from.
 package struct EventBounds: Sendable {
     package let generation: Int64
@@ -96,16 +116,38 @@ extension Database {
         return rows.count == 0 ? nil : EventBounds(generation: rows.int64(0, 0), oldest: rows.int64(0, 1), latest: rows.int64(0, 2))
     }
 
-    /// Where each shard's log ends.
+    /// The position of the last row of each shard's log.
     package func logEnds() throws(PostgresError) -> [Int16: Int64] {
         let rows = try run(SQL.readLogEnds)
         return Dictionary(uniqueKeysWithValues: (0..<rows.count).map { (rows.int16($0, 0), rows.int64($0, 1)) })
     }
 
-    /// For each cursor the account's events after that number, in order, at most `limit`.
+    /// The log after these positions, at most `limit` rows of each shard.
+    package func log(after positions: [Int16: Int64], limit: Int) throws(PostgresError) -> LogPortion {
+        let places = Array(positions)
+        return LogPortion(
+            rows: try run(SQL.readLog) {
+                $0.append(places.map(\.key))
+                $0.append(places.map(\.value))
+                $0.append(Int64(limit))
+            }
+        )
+    }
+
+    /// The events of these accounts in a portion of the log, in order.
     ///
     /// - Parameter known: orders that events spoke of lately; the others are read, once for all their events. An event whose order is in a detached part
     ///   is left out.
+    package func events(
+        of accounts: Set<AccountID>,
+        in portion: LogPortion,
+        known: inout KnownOrders
+    ) throws(PostgresError) -> [AccountID: [EventRecord]] {
+        let wanted = portion.accounts.indices.filter { accounts.contains(portion.accounts[$0]) }
+        return Dictionary(grouping: try events(portion.rows, wanted, &known).map(\.event), by: \.account)
+    }
+
+    /// For each cursor the account's events after that number, in order, at most `limit`; `known` as above.
     package func events(
         after cursors: [(account: AccountID, number: Int64)],
         limit: Int,
@@ -116,18 +158,20 @@ extension Database {
             $0.append(cursors.map(\.number))
             $0.append(Int64(limit))
         }
-        let ids = (0..<rows.count).map { rows.orderID($0, 12) }
+        var found: [[EventRecord]] = Array(repeating: [], count: cursors.count)
+        for (row, event) in try events(rows, Array(0..<rows.count), &known) { found[Int(rows.int64(row, 0)) - 1].append(event) }
+        return found
+    }
+
+    /// The events in some rows of an answer, each with its order.
+    private func events(_ rows: Rows, _ wanted: [Int], _ known: inout KnownOrders) throws(PostgresError) -> [(row: Int, event: EventRecord)] {
+        let ids = wanted.map { rows.orderID($0, 12) }
         var orders: [OrderID: OrderState] = [:]
         for id in ids { orders[id] = known[id] }
         let unknown = try self.orders(Array(Set(ids).subtracting(orders.keys)))
         known.add(unknown)
         orders.merge(unknown) { first, _ in first }
-        var found: [[EventRecord]] = Array(repeating: [], count: cursors.count)
-        for (row, id) in ids.enumerated() {
-            guard let order = orders[id] else { continue }
-            found[Int(rows.int64(row, 0)) - 1].append(rows.event(row, of: order))
-        }
-        return found
+        return zip(wanted, ids).compactMap { row, id in orders[id].map { (row, rows.event(row, of: $0)) } }
     }
 
     /// Everything an account has; nil where it does not exist.
@@ -139,10 +183,12 @@ extension Database {
 }
 
 extension Rows {
-    /// An event in the column order of `read_events.sql`: the order as it stood then.
+    /// An event in the column order of `read_events.sql` and `read_log.sql`: the order as it stood then.
     fileprivate func event(_ row: Int, of order: OrderState) -> EventRecord {
         guard let type = OrderEventType(rawValue: int16(row, 4)) else { preconditionFailure("A stored event type is known.") }
         var order = order
+        // Where no replace was asked for until then, the order stood as it was accepted.
+        if let terms = replacement(row, 13) ?? order.replaces.first { order.terms = order.terms.with(terms) }
         order.status = status(row, 5)
         order.filledQuantity = int64(row, 6)
         order.filledValue = amount(row, 7)

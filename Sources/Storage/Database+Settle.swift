@@ -33,14 +33,39 @@ package struct OrderReads: Sendable {
 /// A booked execution's content, to tell a repetition from a contradiction.
 package struct BookedExecution: Hashable, Sendable {
     package let orderID: OrderID
-    package let quantity: Int64
-    package let price: Amount
+    package let trade: Trade
+    /// Of a trade cancel or correction: what it is, and what it reverses.
+    package let correction: Correction?
 
-    package init(orderID: OrderID, quantity: Int64, price: Amount) {
+    package init(orderID: OrderID, trade: Trade, correction: Correction? = nil) {
         self.orderID = orderID
-        self.quantity = quantity
-        self.price = price
+        self.trade = trade
+        self.correction = correction
     }
+}
+
+/// A trade cancel or correction of an execution, by its ExecID. Raw values of the kind are stored.
+package struct Correction: Hashable, Sendable {
+    package enum Kind: Int16, Sendable {
+        case cancel = 2
+        case correct = 3
+    }
+
+    package let kind: Kind
+    package let reverses: String
+
+    package init(kind: Kind, reverses: String) {
+        self.kind = kind
+        self.reverses = reverses
+    }
+}
+
+/// Executions that are booked, and those of them that the venue has taken back.
+package struct BookedExecutions: Sendable {
+    package var found: [ExecutionKey: BookedExecution] = [:]
+    package var reversed: Set<ExecutionKey> = []
+
+    package init() {}
 }
 
 /// Trade date and ExecID: unique for a venue.
@@ -58,6 +83,12 @@ extension VenueReport {
     package var executionKey: ExecutionKey? {
         guard let tradeDate, let execID else { return nil }
         return ExecutionKey(tradeDate: tradeDate, execID: execID)
+    }
+
+    /// What a trade cancel or correction speaks of: of the same trade date.
+    package var reversedKey: ExecutionKey? {
+        guard let tradeDate, let execRefID else { return nil }
+        return ExecutionKey(tradeDate: tradeDate, execID: execRefID)
     }
 }
 
@@ -83,8 +114,8 @@ package struct SilentOrders: Sendable {
 /// What settle reads under its shards' locks, in one round trip.
 package struct SettleReads: Sendable {
     package let orders: OrderReads
-    /// Those of the executions that are booked already.
-    package let booked: [ExecutionKey: BookedExecution]
+    /// Those of the executions that are booked already, or that a correction speaks of.
+    package let booked: BookedExecutions
     /// Without those that were settled before the lock was had.
     package let reports: [InboxReport]
 }
@@ -101,7 +132,7 @@ extension Database {
     /// Begins settling reports: locks their shards and reads the orders that they speak of, with everything that a change of them touches, and the
     /// executions that are booked already.
     package func beginSettle(_ reports: [InboxReport], venue: String) throws(PostgresError) -> SettleReads {
-        let executions = Array(Set(reports.compactMap(\.report.executionKey)))
+        let executions = Array(Set(reports.flatMap { [$0.report.executionKey, $0.report.reversedKey].compactMap(\.self) }))
         let owners = reports.compactMap(\.order)
         let rows = try begin { pipeline in
             pipeline.lock(Set(reports.map(\.shard)).sorted())
@@ -254,16 +285,24 @@ extension Rows {
 
     var orderIDs: [OrderID] { (0..<count).map { orderID($0, 0) } }
 
-    fileprivate var bookedExecutions: [ExecutionKey: BookedExecution] {
-        var found: [ExecutionKey: BookedExecution] = [:]
+    fileprivate var bookedExecutions: BookedExecutions {
+        var booked = BookedExecutions()
         for row in 0..<count {
-            found[ExecutionKey(tradeDate: text(row, 0), execID: text(row, 1))] = BookedExecution(
+            let key = ExecutionKey(tradeDate: text(row, 0), execID: text(row, 1))
+            booked.found[key] = BookedExecution(
                 orderID: orderID(row, 2),
-                quantity: int64(row, 3),
-                price: amount(row, 4)
+                trade: Trade(quantity: int64(row, 3), price: amount(row, 4)),
+                correction: correction(row, 5)
             )
+            if bool(row, 7) { booked.reversed.insert(key) }
         }
-        return found
+        return booked
+    }
+
+    private func correction(_ row: Int, _ column: Int) -> Correction? {
+        guard let stored = optionalInt16(row, column), let reverses = optionalText(row, column + 1) else { return nil }
+        guard let kind = Correction.Kind(rawValue: stored) else { preconditionFailure("A stored correction is of a known kind.") }
+        return Correction(kind: kind, reverses: reverses)
     }
 
     fileprivate var inboxReports: [InboxReport] {
@@ -271,7 +310,7 @@ extension Rows {
             guard let kind = VenueReport.Kind(rawValue: int16(row, 1)) else { preconditionFailure("A stored report's kind is known.") }
             var report = VenueReport(kind: kind)
             report.orderID = optionalText(row, 2)
-            report.cancelID = optionalText(row, 3)
+            report.requestID = optionalText(row, 3)
             report.execID = optionalText(row, 4)
             report.tradeDate = optionalText(row, 5)
             report.execType = optionalText(row, 6)
@@ -284,6 +323,7 @@ extension Rows {
             report.symbol = optionalText(row, 13)
             report.side = optionalText(row, 14)
             report.text = optionalText(row, 15)
+            report.execRefID = optionalText(row, 19)
             let symbol = isNull(row, 18) ? nil : Symbol(text(row, 18))
             return InboxReport(inboxID: int64(row, 0), shard: int16(row, 16), report: report, order: symbol.map { (account(row, 17), $0) })
         }

@@ -77,7 +77,7 @@ package struct SendReads: Sendable {
 
 extension OrderState {
     fileprivate func isHalted(by halts: [Halt]) -> Bool {
-        status == .accepted && halts.contains { $0.covers(account: account, symbol: terms.symbol) }
+        (status == .accepted || replaces.pending != nil) && halts.contains { $0.covers(account: account, symbol: terms.symbol) }
     }
 }
 
@@ -176,7 +176,7 @@ extension Database {
         values.append(reports.map(\.number))
         values.append(reports.map(\.report.kind.rawValue))
         values.append(reports.map { $0.report.orderID?.storable })
-        values.append(reports.map { $0.report.cancelID?.storable })
+        values.append(reports.map { $0.report.requestID?.storable })
         values.append(reports.map { $0.report.execID?.storable })
         values.append(reports.map { $0.report.tradeDate?.storable })
         values.append(reports.map { $0.report.execType?.storable })
@@ -193,6 +193,7 @@ extension Database {
         values.append(reports.map(\.message))
         // Whatever else a report names is no order of ours.
         values.append(boundsOf: reports.compactMap { $0.report.orderID.flatMap(OrderID.init)?.text })
+        values.append(reports.map { $0.report.execRefID?.storable })
         return values
     }
 
@@ -286,7 +287,7 @@ extension Database {
         }
     }
 
-    /// UNKNOWN orders, and those with a cancel request older than that, that were last asked about before `askedBefore` (or never).
+    /// UNKNOWN orders, and those with a cancel or replace request older than that, that were last asked about before `askedBefore` (or never).
     package func unknownOrders(askedBefore: Int64, limit: Int) throws(PostgresError) -> [OrderState] {
         let ids = try run(SQL.readUnknownOrders) {
             $0.append(askedBefore)

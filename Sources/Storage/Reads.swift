@@ -65,6 +65,8 @@ package struct KeyRecord: Sendable {
         case accepted = 1
         case refused = 2
         case fenced = 3
+        /// Of a replace: requested, its order's id with it.
+        case replaceRequested = 4
     }
 
     package let id: KeyID
@@ -222,9 +224,28 @@ extension Rows {
             filledValue: amount(row, 16),
             cancels: int16(row, 17),
             cancelPending: bool(row, 18),
+            replaces: replaces(row, 21),
             reason: optionalText(row, 19),
             updatedAt: int64(row, 20)
         )
+    }
+
+    /// From the columns replaces to first_stop_price.
+    private func replaces(_ row: Int, _ column: Int) -> Replaces {
+        var replaces = Replaces()
+        guard let requests = optionalInt16(row, column) else { return replaces }
+        replaces.requests = requests
+        replaces.taken = optionalInt16(row, column + 1) ?? 0
+        replaces.pending = replacement(row, column + 2).map { .init(terms: $0, holdPrice: amount(row, column + 5)) }
+        replaces.first = replacement(row, column + 6)
+        return replaces
+    }
+
+    /// From three columns: quantity, limit price, stop price; absent without a quantity.
+    func replacement(_ row: Int, _ column: Int) -> Replacement? {
+        optionalInt64(row, column).map {
+            Replacement(quantity: $0, limitPrice: optionalAmount(row, column + 1), stopPrice: optionalAmount(row, column + 2))
+        }
     }
 
     var orders: [OrderID: OrderState] {

@@ -8,6 +8,7 @@ extension ShardChanges {
         writeKeys(into: &pipeline)
         writeNewOrders(into: &pipeline)
         writeChangedOrders(into: &pipeline)
+        writeTerms(into: &pipeline)
         writeBalances(into: &pipeline)
         writeEntries(into: &pipeline)
         writeEvents(into: &pipeline)
@@ -89,6 +90,31 @@ extension ShardChanges {
         pipeline.add(SQL.updateOrders, values)
     }
 
+    /// After the rows themselves: orders of this leg's own among them.
+    private func writeTerms(into pipeline: inout Pipeline) {
+        let replaced = changedOrders.values.filter { $0.replaces.requests > 0 }
+        if replaced.isEmpty { return }
+        var values = Parameters()
+        values.append(replaced.map(\.id.text))
+        values.append(replaced.map(\.terms.quantity))
+        values.append(replaced.map(\.terms.limitPrice?.units))
+        values.append(replaced.map(\.terms.stopPrice?.units))
+        values.append(replaced.map(\.holdPrice.units))
+        values.append(replaced.map(\.replaces.requests))
+        values.append(replaced.map(\.replaces.taken))
+        let pending = replaced.map(\.replaces.pending)
+        values.append(pending.map(\.?.terms.quantity))
+        values.append(pending.map(\.?.terms.limitPrice?.units))
+        values.append(pending.map(\.?.terms.stopPrice?.units))
+        values.append(pending.map(\.?.holdPrice.units))
+        let first = replaced.map(\.replaces.first)
+        values.append(first.map(\.?.quantity))
+        values.append(first.map(\.?.limitPrice?.units))
+        values.append(first.map(\.?.stopPrice?.units))
+        values.append(leastOf: replaced.map(\.id.text))
+        pipeline.add(SQL.changeTerms, values)
+    }
+
     private func writeBalances(into pipeline: inout Pipeline) {
         let (changed, opened) = balanceChanges
         for (statement, rows) in [(SQL.changeBalances, changed), (SQL.openBalances, opened)] where !rows.isEmpty {
@@ -156,6 +182,11 @@ extension ShardChanges {
         values.append(events.map(\.order.reason))
         values.append(events.map(\.lastQuantity))
         values.append(events.map(\.lastPrice?.units))
+        // An order that was never to be replaced has the terms of its row.
+        let terms = events.map { $0.order.replaces.requests > 0 ? $0.order.terms : nil }
+        values.append(terms.map(\.?.quantity))
+        values.append(terms.map(\.?.limitPrice?.units))
+        values.append(terms.map(\.?.stopPrice?.units))
         pipeline.add(SQL.insertLog, values)
     }
 
@@ -165,15 +196,17 @@ extension ShardChanges {
         values.append(at)
         values.append(executions.map(\.order.account.shard))
         values.append(executions.map(\.venue))
-        values.append(executions.map(\.tradeDate))
-        values.append(executions.map(\.execID))
+        values.append(executions.map(\.key.tradeDate))
+        values.append(executions.map(\.key.execID))
         values.append(executions.map(\.order.account.text))
         values.append(executions.map(\.order.id.text))
         values.append(executions.map(\.order.terms.symbol.text))
         values.append(executions.map(\.order.terms.side.rawValue))
-        values.append(executions.map(\.quantity))
-        values.append(executions.map(\.price.units))
+        values.append(executions.map(\.content.trade.quantity))
+        values.append(executions.map(\.content.trade.price.units))
         values.append(executions.map(\.inboxID))
+        values.append(executions.map(\.content.correction?.kind.rawValue))
+        values.append(executions.map(\.content.correction?.reverses))
         pipeline.add(SQL.insertExecutions, values)
     }
 

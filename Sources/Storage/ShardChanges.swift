@@ -20,23 +20,19 @@ package struct ShardChanges: Sendable {
         }
     }
 
-    /// A fill that was booked; unique by venue, trade date and ExecID.
+    /// A fill that was booked, or what corrects one; unique by venue, trade date and ExecID.
     package struct Execution: Sendable {
         package let venue: String
-        package let tradeDate: String
-        package let execID: String
+        package let key: ExecutionKey
+        package let content: BookedExecution
         package let order: OrderState
-        package let quantity: Int64
-        package let price: Amount
         package let inboxID: Int64
 
-        package init(venue: String, tradeDate: String, execID: String, order: OrderState, quantity: Int64, price: Amount, inboxID: Int64) {
+        package init(venue: String, key: ExecutionKey, content: BookedExecution, order: OrderState, inboxID: Int64) {
             self.venue = venue
-            self.tradeDate = tradeDate
-            self.execID = execID
+            self.key = key
+            self.content = content
             self.order = order
-            self.quantity = quantity
-            self.price = price
             self.inboxID = inboxID
         }
     }
@@ -141,6 +137,21 @@ package struct ShardChanges: Sendable {
                 lastPrice: lastPrice
             )
         )
+    }
+
+    /// Requests an order's cancel and tells of it. What the venue has never been numbered for ends by our own commit.
+    ///
+    /// - Returns: the order as it was requested; nil, and nothing changed, when it is not open.
+    @discardableResult
+    package mutating func requestCancel(of order: inout OrderState) -> OrderState? {
+        guard case .changed(let requested, _) = order.apply(.cancelRequested, balances: &balances, at: at) else { return nil }
+        tell(requested, of: order)
+        let answer = order
+        if order.status == .accepted, case .changed(let ended, _) = order.apply(.cancelled(reason: nil), balances: &balances, at: at) {
+            tell(ended, of: order)
+        }
+        update(order)
+        return answer
     }
 
     package var eventCount: Int { events.count }

@@ -11,9 +11,11 @@ package enum SQL {
     static let carryEntries = Statement("carry_entries")
     static let changeBalances = Statement("change_balances")
     static let changeCredential = Statement("change_credential")
+    static let changeTerms = Statement("change_terms")
     static let clearChallenge = Statement("clear_challenge")
     static let commitUnflushed = Statement("commit_unflushed")
     static let countOrderBlocks = Statement("count_order_blocks")
+    static let deleteCancelTimer = Statement("delete_cancel_timer")
     static let deleteHalt = Statement("delete_halt")
     static let deleteOldEvents = Statement("delete_old_events")
     static let deleteOldInbox = Statement("delete_old_inbox")
@@ -32,6 +34,7 @@ package enum SQL {
     static let insertSent = Statement("insert_sent")
     static let listOrders = Statement("list_orders")
     static let lockAllShards = Statement("lock_all_shards")
+    static let lockCancelTimer = Statement("lock_cancel_timer")
     static let lockParts = Statement("lock_parts")
     static let lockSession = Statement("lock_session")
     static let lockShards = Statement("lock_shards")
@@ -48,6 +51,7 @@ package enum SQL {
     static let readCredentialStates = Statement("read_credential_states")
     static let readCredentials = Statement("read_credentials")
     static let readDetachCommand = Statement("read_detach_command")
+    static let readDueCancelTimers = Statement("read_due_cancel_timers")
     static let readEventBounds = Statement("read_event_bounds")
     static let readEvents = Statement("read_events")
     static let readExecutions = Statement("read_executions")
@@ -55,7 +59,9 @@ package enum SQL {
     static let readInbox = Statement("read_inbox")
     static let readKey = Statement("read_key")
     static let readKeys = Statement("read_keys")
+    static let readLog = Statement("read_log")
     static let readLogEnds = Statement("read_log_ends")
+    static let readOpenOrders = Statement("read_open_orders")
     static let readOrdersAtVenue = Statement("read_orders_at_venue")
     static let readOrdersByID = Statement("read_orders_by_id")
     static let readOutbox = Statement("read_outbox")
@@ -71,6 +77,7 @@ package enum SQL {
     static let readWholeTables = Statement("read_whole_tables")
     static let releaseLease = Statement("release_lease")
     static let resetSession = Statement("reset_session")
+    static let setCancelTimer = Statement("set_cancel_timer")
     static let setLoggedOn = Statement("set_logged_on")
     static let takeLease = Statement("take_lease")
     static let updateOrders = Statement("update_orders")
@@ -92,17 +99,18 @@ package enum SQL {
     /// All of them but BEGIN, COMMIT and ROLLBACK, which a connection prepares by itself.
     package static let all: [Statement] = [
         accountOfCredential, advanceEvents, advanceSession, advanceShards, advanceWatch, beginVerify,
-        carryEntries, changeBalances, changeCredential, clearChallenge, commitUnflushed, countOrderBlocks,
-        deleteHalt, deleteOldEvents, deleteOldInbox, deleteOldSent, insertAccount, insertCredential,
-        insertCredentialAudit, insertEntries, insertExecutions, insertHalt, insertInbox, insertKeys, insertLog,
-        insertOperatorAudit, insertOrders, insertSent, listOrders, lockAllShards, lockParts, lockSession,
-        lockShards, makeParts, noteAsked, openBalances, orderByID, parkReports, raiseAlarms, readAccounts,
-        readAllBalances, readBacklog, readBalances, readCredentialStates, readCredentials, readDetachCommand,
-        readEventBounds, readEvents, readExecutions, readHalts, readInbox, readKey, readKeys, readLogEnds,
+        carryEntries, changeBalances, changeCredential, changeTerms, clearChallenge, commitUnflushed,
+        countOrderBlocks, deleteCancelTimer, deleteHalt, deleteOldEvents, deleteOldInbox, deleteOldSent,
+        insertAccount, insertCredential, insertCredentialAudit, insertEntries, insertExecutions, insertHalt,
+        insertInbox, insertKeys, insertLog, insertOperatorAudit, insertOrders, insertSent, listOrders,
+        lockAllShards, lockCancelTimer, lockParts, lockSession, lockShards, makeParts, noteAsked, openBalances,
+        orderByID, parkReports, raiseAlarms, readAccounts, readAllBalances, readBacklog, readBalances,
+        readCredentialStates, readCredentials, readDetachCommand, readDueCancelTimers, readEventBounds,
+        readEvents, readExecutions, readHalts, readInbox, readKey, readKeys, readLog, readLogEnds, readOpenOrders,
         readOrdersAtVenue, readOrdersByID, readOutbox, readOverdueOrders, readPartObstacle, readParts, readSent,
         readSessionUsed, readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp, readWholeTables,
-        releaseLease, resetSession, setLoggedOn, takeLease, updateOrders, verifyAlarms, verifyBalances,
-        verifyCounters, verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals, verifyKeys,
-        verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,
+        releaseLease, resetSession, setCancelTimer, setLoggedOn, takeLease, updateOrders, verifyAlarms,
+        verifyBalances, verifyCounters, verifyEntries, verifyEvents, verifyFills, verifyHolds, verifyJournals,
+        verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns, verifyVenueOrders,
     ]
 }

@@ -66,6 +66,10 @@ package struct Journal: Sendable {
         case accept = 2
         case fill = 3
         case release = 4
+        /// A replace that needs more than the order held.
+        case replace = 5
+        /// A trade that the venue took back.
+        case bust = 6
     }
 
     package let cause: Cause

@@ -10,11 +10,29 @@ package enum OrderEvent: Hashable, Sendable {
     case cancelled(reason: String?)
     case expired(reason: String?)
     case rejected(reason: String?)
+    /// Asked of the venue: its hold has grown already (`requestReplace`).
+    case replaceRequested
+    /// In force at the venue, with so many shares in all.
+    case replaced(quantity: Int64)
+    case replaceRejected(reason: String?)
+    /// The venue takes a booked trade back (`to` is nil) or corrects it; `isLive`: it says that the order goes on.
+    case corrected(Trade, to: Trade?, isLive: Bool)
     /// The venue is silent, or says something that cannot be booked.
     case doubted(reason: String)
 
     /// The venue never had it: cancelled by our own commit past its route deadline, or because the venue says that it never heard of it.
     package static let notRouted = OrderEvent.cancelled(reason: "not_routed")
+}
+
+/// Shares and price of an execution.
+package struct Trade: Hashable, Sendable {
+    package let quantity: Int64
+    package let price: Amount
+
+    package init(quantity: Int64, price: Amount) {
+        self.quantity = quantity
+        self.price = price
+    }
 }
 
 /// What an event does to an order's status.
@@ -35,7 +53,7 @@ extension OrderState {
             // A fill is a fact in every state: also after a cancel, also beyond the quantity.
             let complete = filledQuantity.addingReportingOverflow(quantity)
             if complete.overflow { return .contradiction }
-            if complete.partialValue >= terms.quantity { return .move(to: .filled, tell: .fill) }
+            if complete.partialValue >= largestQuantity { return .move(to: .filled, tell: .fill) }
             return .move(to: status.isOpen ? .partiallyFilled : status, tell: .fill)
 
         case (.accepted, .routed): return .move(to: .routed, tell: .routed)
@@ -57,8 +75,37 @@ extension OrderState {
         case (_, .expired): return .move(to: .expired, tell: .expired)
         case (_, .rejected): return .move(to: .rejected, tell: .rejected)
 
+        case (_, .replaceRequested): return status.isOpen ? .move(to: status, tell: .replaceRequested) : .contradiction
+        // Without a request under way both are told again, or come after the order's end.
+        case (_, .replaced(let quantity)):
+            return replaces.pending == nil ? .known : .move(to: standing(filled: filledQuantity, of: quantity), tell: .replaced)
+        case (_, .replaceRejected):
+            if replaces.pending == nil { return .known }
+            return .move(to: filledQuantity >= terms.quantity ? .filled : status, tell: .replaceRejected)
+        case (_, .corrected(let old, let new, let isLive)): return correction(old, new, isLive)
+
         case (.unknown, .doubted): return .known
         case (_, .doubted): return status.isOpen ? .move(to: .unknown, tell: .unknown) : .known
+        }
+    }
+
+    /// Where an open order stands that the venue has: filled, in part, or not at all.
+    private func standing(filled: Int64, of quantity: Int64) -> OrderStatus {
+        if filled >= quantity { return .filled }
+        if status == .accepted { return .accepted }
+        return filled > 0 ? .partiallyFilled : .working
+    }
+
+    /// A correction is a fact in every state. Where it leaves less filled than a filled order had, the venue's word tells whether the rest still works.
+    private func correction(_ old: Trade, _ new: Trade?, _ isLive: Bool) -> Transition {
+        let (filled, overflow) = (filledQuantity - old.quantity).addingReportingOverflow(new?.quantity ?? 0)
+        if overflow || filledQuantity < old.quantity { return .contradiction }
+        let tell: OrderEventType = new == nil ? .tradeCancelled : .tradeCorrected
+        switch status {
+        case .filled where filled < terms.quantity && !isLive: return .move(to: .cancelled, tell: tell)
+        case .filled: return .move(to: standing(filled: filled, of: terms.quantity), tell: tell)
+        case .working, .partiallyFilled: return .move(to: standing(filled: filled, of: largestQuantity), tell: tell)
+        default: return .move(to: status, tell: tell)
         }
     }
 
@@ -71,11 +118,20 @@ extension OrderState {
         case .contradiction: return .contradiction("\(event.name) does not fit an order that is \(status.text)")
         case .move(let next, let tell):
             var alarms: [Alarm] = []
-            if case .filled(let quantity, let price) = event {
+            switch event {
+            case .filled(let quantity, let price):
                 guard let booked = book(quantity: quantity, price: price, balances: &balances) else {
                     return .contradiction("the fill of \(quantity) at \(price) leaves the range of the ledger")
                 }
                 alarms = booked
+            case .corrected(let old, let new, _):
+                guard let booked = correct(old, to: new, staysOpen: next.isOpen, balances: &balances) else {
+                    return .contradiction("the correction of \(old.quantity) at \(old.price) leaves the range of the ledger")
+                }
+                alarms = booked
+            case .replaced(let quantity): endReplace(inForceWith: quantity, balances: &balances)
+            case .replaceRejected: endReplace(inForceWith: nil, balances: &balances)
+            default: break
             }
             if !next.isOpen, held.units > 0 {
                 let released = balances.release(held, of: heldAsset, for: account, order: id)
@@ -100,10 +156,12 @@ extension OrderState {
         // The end has its own reason or none: not that of an earlier doubt or of a cancel that was refused.
         case .cancelled(let why), .expired(let why), .rejected(let why): reason = why
         case .doubted(let why): reason = why
-        case .acknowledged where status == .unknown, .filled where status == .unknown: reason = nil
-        case .routed, .acknowledged, .filled: break
+        case .replaceRejected(let why): reason = why ?? reason
+        case .corrected where status == .filled && next == .cancelled: reason = "trade_cancelled"
+        case .acknowledged where status == .unknown, .filled where status == .unknown, .replaced where status == .unknown: reason = nil
+        case .routed, .acknowledged, .filled, .replaceRequested, .replaced, .corrected: break
         }
-        if !next.isOpen { cancelPending = false }
+        if !next.isOpen { (cancelPending, replaces.pending) = (false, nil) }
         status = next
     }
 
@@ -128,10 +186,41 @@ extension OrderState {
         filledQuantity += quantity
         filledValue = total
         var alarms: [Alarm] = []
-        if filledQuantity > terms.quantity { alarms.append(Alarm(.overfill, "\(filledQuantity) of \(terms.quantity) filled")) }
+        if filledQuantity > largestQuantity { alarms.append(Alarm(.overfill, "\(filledQuantity) of \(terms.quantity) filled")) }
         if late { alarms.append(Alarm(.fillAfterEnd, "\(quantity) at \(price) after the order was \(status.text)")) }
         let owes = owed(in: balances)
         if owes > owedBefore { alarms.append(Alarm(.owes, "owes \(owes) of \(heldAsset.text) after a fill of \(quantity) at \(price)")) }
+        return alarms
+    }
+
+    /// Takes a booked trade back, by journals of its own, and books what stands in its place; nil, and nothing changed, when a number would leave the range.
+    private mutating func correct(_ old: Trade, to new: Trade?, staysOpen: Bool, balances: inout Balances) -> [Alarm]? {
+        let before = (self, balances)
+        let owedBefore = owed(in: balances)
+        var alarms = [Alarm(new == nil ? .tradeCancelled : .tradeCorrected, "the venue took back \(old.quantity) at \(old.price)")]
+        guard let value = old.price.times(old.quantity), let rest = filledValue.subtracting(value), rest >= .zero,
+            balances.reverse(side: terms.side, symbol: terms.symbol, old, account: account, order: id)
+        else { return nil }
+        filledQuantity -= old.quantity
+        filledValue = rest
+        if let new {
+            guard let booked = book(quantity: new.quantity, price: new.price, balances: &balances) else {
+                (self, balances) = before
+                return nil
+            }
+            alarms += booked.filter { $0.kind == .overfill }
+        }
+        // What is not filled any more has to be held again, as long as it can still be filled.
+        let missing = Amount(units: max(0, neededHold(filled: filledQuantity).units - held.units))
+        if staysOpen, missing > .zero {
+            guard balances.reserve(missing, of: heldAsset, for: account, order: id), let held = held.adding(missing) else {
+                (self, balances) = before
+                return nil
+            }
+            self.held = held
+        }
+        let owes = owed(in: balances)
+        if owes > owedBefore { alarms.append(Alarm(.owes, "owes \(owes) of \(heldAsset.text) after the venue took back a trade")) }
         return alarms
     }
 
@@ -153,6 +242,8 @@ package struct Alarm: Hashable, Sendable {
         case owes
         case parked
         case cumulativeQuantityDiffers = "cum_qty_differs"
+        case tradeCancelled = "trade_cancelled"
+        case tradeCorrected = "trade_corrected"
     }
 
     package let kind: Kind
@@ -165,6 +256,15 @@ package struct Alarm: Hashable, Sendable {
 }
 
 extension OrderEvent {
+    /// What its client is told as the last quantity and price: the fill, the correction, or what was taken back.
+    package var trade: Trade? {
+        switch self {
+        case .filled(let quantity, let price): Trade(quantity: quantity, price: price)
+        case .corrected(let old, let new, _): new ?? old
+        default: nil
+        }
+    }
+
     var name: String {
         switch self {
         case .routed: "routed"
@@ -175,6 +275,10 @@ extension OrderEvent {
         case .cancelled: "cancelled"
         case .expired: "expired"
         case .rejected: "rejected"
+        case .replaceRequested: "replace requested"
+        case .replaced: "replaced"
+        case .replaceRejected: "replace rejected"
+        case .corrected(_, let new, _): new == nil ? "trade cancelled" : "trade corrected"
         case .doubted: "doubted"
         }
     }

@@ -3,9 +3,10 @@ package struct OrderState: Sendable, Hashable {
     package let id: OrderID
     package let account: AccountID
     package let key: IdempotencyKey
-    package let terms: OrderTerms
+    /// As the venue has them, or is to get them.
+    package var terms: OrderTerms
     /// Cash held for each share of a BUY; zero for a SELL.
-    package let holdPrice: Amount
+    package var holdPrice: Amount
     package let createdAt: Int64
     /// Not numbered for the venue by then: cancelled by our own commit.
     package let routeBy: Int64
@@ -19,6 +20,7 @@ package struct OrderState: Sendable, Hashable {
     /// Cancel requests made so far.
     package var cancels: Int16
     package var cancelPending: Bool
+    package var replaces: Replaces
     package var reason: String?
     package var updatedAt: Int64
 
@@ -36,6 +38,7 @@ package struct OrderState: Sendable, Hashable {
         filledValue: Amount = .zero,
         cancels: Int16 = 0,
         cancelPending: Bool = false,
+        replaces: Replaces = Replaces(),
         reason: String? = nil,
         updatedAt: Int64
     ) {
@@ -52,6 +55,7 @@ package struct OrderState: Sendable, Hashable {
         self.filledValue = filledValue
         self.cancels = cancels
         self.cancelPending = cancelPending
+        self.replaces = replaces
         self.reason = reason
         self.updatedAt = updatedAt
     }
@@ -68,10 +72,33 @@ package struct OrderState: Sendable, Hashable {
     /// `<order_id>-c<n>`, the ClOrdID of the newest cancel request.
     package var cancelID: String { "\(id.text)-c\(cancels)" }
 
-    /// What of its hold belongs to a fill of `quantity` shares: their share of it, and all that is left once the order is filled.
+    /// `<order_id>-r<n>`, the ClOrdID of the newest replace request.
+    package var replaceID: String { "\(id.text)-r\(replaces.requests)" }
+
+    /// The ClOrdID under which the venue has the order: its own, or that of the replace that was taken last.
+    package var clOrdID: String { replaces.taken == 0 ? id.text : "\(id.text)-r\(replaces.taken)" }
+
+    /// What the next request names as OrigClOrdID (FIX tag 41: of the previous non-rejected order): one that is still unanswered counts, for the venue takes
+    /// requests in their order.
+    package var previousClOrdID: String { replaces.pending == nil ? clOrdID : replaceID }
+
+    /// What may be filled at most: a pending replace may already be in force at the venue.
+    package var largestQuantity: Int64 { max(terms.quantity, replaces.pending?.terms.quantity ?? 0) }
+
+    /// What it has to hold, while open, once `filled` shares are filled: enough for what it is and for what it may become.
+    func neededHold(filled: Int64) -> Amount {
+        func needed(_ quantity: Int64, _ price: Amount) -> Amount {
+            let left = max(0, quantity - filled)
+            // Fits: it did with the whole quantity, when it was accepted.
+            return (terms.side == .buy ? price.times(left) : Amount(whole: left)) ?? Amount(units: .max)
+        }
+        let now = needed(terms.quantity, holdPrice)
+        return max(now, replaces.pending.map { needed($0.terms.quantity, $0.holdPrice) } ?? .zero)
+    }
+
+    /// What of its hold belongs to a fill of `quantity` shares: what is not needed any more afterwards, which is all once the order is filled.
     package func heldFor(fillOf quantity: Int64) -> Amount {
-        if filledQuantity + quantity >= terms.quantity { return held }
-        let share = terms.side == .buy ? holdPrice.times(quantity) : Amount(whole: quantity)
-        return min(share ?? held, held)
+        let (filled, overflow) = filledQuantity.addingReportingOverflow(quantity)
+        return overflow ? held : held.subtracting(min(held, neededHold(filled: filled))) ?? .zero
     }
 }

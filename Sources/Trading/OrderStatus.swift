@@ -55,9 +55,19 @@ package enum OrderEventType: Int16, Sendable, CaseIterable {
     case expired = 8
     case rejected = 9
     case unknown = 10
+    case replaceRequested = 11
+    case replaced = 12
+    case replaceRejected = 13
+    case tradeCancelled = 14
+    case tradeCorrected = 15
 
     /// True where the venue's sender turns the log row into a message.
-    package var asksTheVenue: Bool { self == .accepted || self == .cancelRequested || self == .unknown }
+    package var asksTheVenue: Bool {
+        switch self {
+        case .accepted, .cancelRequested, .unknown, .replaceRequested: true
+        default: false
+        }
+    }
 
     /// As the event stream writes it.
     package var text: String {
@@ -72,6 +82,11 @@ package enum OrderEventType: Int16, Sendable, CaseIterable {
         case .expired: "expired"
         case .rejected: "rejected"
         case .unknown: "unknown"
+        case .replaceRequested: "replace_requested"
+        case .replaced: "replaced"
+        case .replaceRejected: "replace_rejected"
+        case .tradeCancelled: "trade_cancelled"
+        case .tradeCorrected: "trade_corrected"
         }
     }
 }

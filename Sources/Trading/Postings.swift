@@ -1,8 +1,8 @@
 /// The journals of design section 5: what each event writes. Pure: an order and balances in, balances and the order's hold out.
 extension Balances {
-    /// accept: the hold moves from available to held. The caller has checked that it is there.
-    package mutating func hold(_ amount: Amount, of asset: Asset, for account: AccountID, order: OrderID) -> Bool {
-        var journal = Journal(cause: .accept, shard: account.shard, orderID: order)
+    /// accept, replace: the hold moves from available to held. The caller has checked that it is there.
+    package mutating func hold(_ amount: Amount, of asset: Asset, for account: AccountID, order: OrderID, cause: Journal.Cause = .accept) -> Bool {
+        var journal = Journal(cause: cause, shard: account.shard, orderID: order)
         journal.write(.customer(account), asset, .available, .debit, amount)
         journal.write(.customer(account), asset, .held, .credit, amount)
         return post(journal)
@@ -50,6 +50,33 @@ extension Balances {
         else { return false }
         setCost(cost, of: .customer(account), .shares(symbol))
         return true
+    }
+
+    /// bust: what a fill moved goes back, as a fact that always books: what the customer has to return comes from available, then as owed.
+    package mutating func reverse(side: Side, symbol: Symbol, _ trade: Trade, account: AccountID, order: OrderID) -> Bool {
+        guard let value = trade.price.times(trade.quantity), let shares = Amount(whole: trade.quantity) else { return false }
+        var journal = Journal(cause: .bust, shard: account.shard, orderID: order)
+        let house = LedgerAccount.house(shard: account.shard)
+        let (given, gained, paid, received) =
+            side == .buy ? (Asset.cash, Asset.shares(symbol), value, shares) : (Asset.shares(symbol), Asset.cash, shares, value)
+        journal.write(house, given, .settlement, .debit, paid)
+        give(paid, of: given, to: account, in: &journal)
+        take(received, of: gained, held: .zero, from: account, in: &journal)
+        journal.write(house, gained, .settlement, .credit, received)
+        let position = balance(.customer(account), .shares(symbol)).cost
+        // What a sale's shares cost before it is not kept: they come back at its price.
+        let cost = side == .buy ? Amount(units: max(0, position.units - value.units)) : position.adding(value)
+        guard journal.isBalanced, let cost, post(journal) else { return false }
+        setCost(cost, of: .customer(account), .shares(symbol))
+        return true
+    }
+
+    /// bust: what an open order needs again is held again, from available, then as owed.
+    package mutating func reserve(_ amount: Amount, of asset: Asset, for account: AccountID, order: OrderID) -> Bool {
+        var journal = Journal(cause: .bust, shard: account.shard, orderID: order)
+        take(amount, of: asset, held: .zero, from: account, in: &journal)
+        journal.write(.customer(account), asset, .held, .credit, amount)
+        return post(journal)
     }
 
     /// Takes `amount`: first from `held`, whose surplus returns in the same journal, then from available, then as owed.

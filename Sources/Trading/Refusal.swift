@@ -17,6 +17,12 @@ package enum Refusal: Hashable, Sendable {
     /// nil age: this router has never had data for the symbol.
     case marketDataStale(ageMilliseconds: Int64?)
     case quoteReferenceStale(ageMilliseconds: Int64)
+    /// A replace of an order that has ended.
+    case orderNotOpen(OrderStatus)
+    /// A replace of an order that the venue has to answer for first: UNKNOWN, or with a cancel or replace under way.
+    case changePending(ChangePending)
+    /// A replace to no more than what is filled.
+    case quantityFilled(filled: Int64)
     case quantityLimit(maximum: Int64)
     case notionalLimit(maximum: Amount)
     case priceCollar(bound: Amount, reference: Amount)
@@ -24,6 +30,12 @@ package enum Refusal: Hashable, Sendable {
     case accountOwes
     case insufficientFunds(required: Amount, available: Amount)
     case insufficientPosition(required: Int64, available: Int64)
+
+    package enum ChangePending: Hashable, Sendable {
+        case unknown
+        case cancel
+        case replace
+    }
 
     /// True where no later copy of the request can be accepted: it burns the key and is stored.
     package var burnsKey: Bool {

@@ -14,17 +14,21 @@ package struct VenueReport: Sendable, Hashable {
         case cancelRefused = 4
         /// The same of an OrderStatusRequest of ours: asked again later.
         case statusRefused = 6
+        /// The same of an OrderCancelReplaceRequest of ours.
+        case replaceRefused = 7
         /// Anything else that names no order of ours: parked.
         case other = 5
     }
 
     package let kind: Kind
-    /// The order that it speaks of: tag 11, or 41 where 11 names a cancel.
+    /// The order that it speaks of: tag 11, or 41; of a request of ours, the order that it is about.
     package var orderID: String?
-    /// Tag 11 where it names a cancel request (`<order_id>-c<n>`).
-    package var cancelID: String?
+    /// Tag 11 where it names a cancel (`<order_id>-c<n>`) or a replace (`-r<n>`).
+    package var requestID: String?
     /// Tag 17.
     package var execID: String?
+    /// Tag 19: the execution that a trade cancel or correction speaks of.
+    package var execRefID: String?
     /// Tag 75, else the UTC date of tag 60 or 52; yyyymmdd.
     package var tradeDate: String?
     /// Tag 150.
@@ -56,6 +60,8 @@ package struct VenueReport: Sendable, Hashable {
 /// What a report means for its order.
 package enum ReportMeaning: Hashable, Sendable {
     case event(OrderEvent)
+    /// A booked trade is taken back, or corrected.
+    case correction(to: Trade?)
     /// Says nothing new by its nature (pending states, a status that agrees).
     case nothing
     /// Cannot be booked or understood: parked, the order UNKNOWN.
@@ -69,9 +75,12 @@ extension VenueReport {
         if let side, side != String(order.terms.side.rawValue) { return .unbookable("side \(side) is not the order's") }
         switch kind {
         case .execution: return meaningOfExecution(for: order)
+        case .cancelReject where replaceNumber != nil:
+            return requestID == order.replaceID ? .event(.replaceRejected(reason: reasonText("replace_rejected"))) : .nothing
+        case .replaceRefused: return .event(.replaceRejected(reason: reasonText("refused_by_venue_session")))
         case .cancelReject, .cancelRefused:
             // The refusal of an earlier cancel says nothing of the one that is pending now.
-            if let cancelID, cancelID != order.cancelID { return .nothing }
+            if let requestID, requestID != order.cancelID { return .nothing }
             return .event(.cancelRejected(reason: reasonText("cancel_rejected")))
         case .orderRefused: return .event(.rejected(reason: reasonText("refused_by_venue_session")))
         case .statusRefused: return .nothing
@@ -89,6 +98,8 @@ extension VenueReport {
                 return .unbookable("a fill without a whole LastQty (32) and an exact LastPx (31) above zero")
             }
             return .event(.filled(quantity: lastQuantity, price: lastPrice))
+        case "G", "H": return meaningOfCorrection
+        case "5": return meaningOfReplaced(for: order)
         case "4": return .event(.cancelled(reason: text))
         // Done for day: the end of every order but one that is good till cancelled, which lives on tomorrow.
         case "3" where order.terms.timeInForce == .goodTillCancel: return .nothing
@@ -103,6 +114,37 @@ extension VenueReport {
         }
     }
 
+    /// n of the replace request that it names.
+    private var replaceNumber: Int16? {
+        guard let requestID, let dash = requestID.lastIndex(of: "-"), requestID[dash...].hasPrefix("-r") else { return nil }
+        return Int16(requestID[dash...].dropFirst(2))
+    }
+
+    /// Trade cancel (150=H) and trade correct (150=G). What was booked under ExecRefID is found when it is settled.
+    private var meaningOfCorrection: ReportMeaning {
+        guard execID != nil, execRefID != nil, tradeDate != nil else {
+            return .unbookable("a correction without ExecID (17), ExecRefID (19) or trade date")
+        }
+        if execType == "H" { return .correction(to: nil) }
+        guard let lastQuantity, let lastPrice, lastQuantity > 0, lastPrice.units > 0 else {
+            return .unbookable("a correction without a whole LastQty (32) and an exact LastPx (31) above zero")
+        }
+        return .correction(to: Trade(quantity: lastQuantity, price: lastPrice))
+    }
+
+    /// The replace that is under way is in force, with the venue's OrderQty: never more than was asked. An earlier one is known.
+    private func meaningOfReplaced(for order: OrderState) -> ReportMeaning {
+        guard let replaceNumber else { return .unbookable("the venue replaced an order without a request of ours") }
+        guard replaceNumber == order.replaces.requests, let pending = order.replaces.pending else {
+            return replaceNumber <= order.replaces.taken || !order.status.isOpen ? .nothing : .unbookable("the venue replaced what is not asked for")
+        }
+        let quantity = orderQuantity ?? pending.terms.quantity
+        guard (1...pending.terms.quantity).contains(quantity) else {
+            return .unbookable("the venue replaced the quantity by \(quantity), asked were \(pending.terms.quantity)")
+        }
+        return .event(.replaced(quantity: quantity))
+    }
+
     private func rejection(of order: OrderState) -> ReportMeaning {
         // OrdRejReason 6, duplicate order: the venue has an order of this ClOrdID already. That is no end of it.
         if rejectReason == 6 { return .event(.doubted(reason: "venue_says_duplicate_order")) }
@@ -113,11 +155,17 @@ extension VenueReport {
     private func meaningOfStatus(for order: OrderState) -> ReportMeaning {
         // OrdRejReason 5, unknown order: the venue never heard of it, so it never will: the request came after the order on the same session.
         if orderStatus == "8", rejectReason == 5 {
+            // It was asked under the id of a replace: that never reached it, which says nothing of the order.
+            if order.replaces.pending != nil, requestID == order.replaceID { return .event(.replaceRejected(reason: "not_routed")) }
             return order.filledQuantity == 0
                 ? .event(.notRouted) : .unbookable("the venue does not know an order that it filled")
         }
         if let cumulativeQuantity, cumulativeQuantity != order.filledQuantity {
             return .unbookable("the venue says CumQty (14) \(cumulativeQuantity), booked are \(order.filledQuantity)")
+        }
+        // It has the order, which works, under the id of the replace: that is in force.
+        if order.replaces.pending != nil, requestID == order.replaceID, ["0", "1", "5"].contains(orderStatus) {
+            return meaningOfReplaced(for: order)
         }
         switch orderStatus {
         case "0", "1": return .event(.acknowledged)

@@ -24,7 +24,7 @@ extension OrderState {
     /// OrderCancelRequest (35=F) for the newest cancel request.
     func orderCancelRequest(at now: Int64) -> FIXMessage {
         var message = FIXMessage("F")
-        message.append(.origClOrdID, id.text)
+        message.append(.origClOrdID, previousClOrdID)
         message.append(.clOrdID, cancelID)
         message.append(.account, account.text)
         message.append(.symbol, terms.symbol.text)
@@ -34,10 +34,30 @@ extension OrderState {
         return message
     }
 
-    /// OrderStatusRequest (35=H): answered by an ExecutionReport with ExecType I, which books nothing.
+    /// OrderCancelReplaceRequest (35=G) for the replace that is under way; nil when there is none any more.
+    func orderCancelReplaceRequest(at now: Int64) -> FIXMessage? {
+        guard let wanted = replaces.pending?.terms else { return nil }
+        var message = FIXMessage("G")
+        message.append(.origClOrdID, clOrdID)
+        message.append(.clOrdID, replaceID)
+        message.append(.account, account.text)
+        message.append(.handlInst, "1")
+        message.append(.symbol, terms.symbol.text)
+        message.append(.side, terms.side.rawValue)
+        message.append(.transactTime, time: now)
+        message.append(.orderQty, wanted.quantity)
+        message.append(.ordType, terms.type.rawValue)
+        if let limit = wanted.limitPrice { message.append(.price, limit.description) }
+        if let stop = wanted.stopPrice { message.append(.stopPx, stop.description) }
+        message.append(.timeInForce, terms.timeInForce.rawValue)
+        return message
+    }
+
+    /// OrderStatusRequest (35=H): answered by an ExecutionReport with ExecType I, which books nothing. Asked under the newest id that the venue may know: a
+    /// replace that it never had is one that it refuses.
     func orderStatusRequest() -> FIXMessage {
         var message = FIXMessage("H")
-        message.append(.clOrdID, id.text)
+        message.append(.clOrdID, previousClOrdID)
         message.append(.account, account.text)
         message.append(.symbol, terms.symbol.text)
         message.append(.side, terms.side.rawValue)

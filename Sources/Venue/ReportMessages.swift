@@ -42,6 +42,7 @@ extension VenueReport {
         self.init(kind: .execution)
         nameOrder(of: message)
         execID = message.string(.execID)
+        execRefID = message.string(.execRefID)
         // A date that is none makes the report unbookable, as a number that is not exact does.
         tradeDate =
             message.has(.tradeDate)
@@ -67,18 +68,15 @@ extension VenueReport {
         text = message.string(.text)
     }
 
-    /// Tag 11 names the order or one of its cancel requests (`<order_id>-c<n>`), whose order is tag 41.
+    /// Tag 11 names the order, or one of its requests (`<order_id>-c<n>`, `-r<n>`): under a replace that it has taken, the venue knows the order by that.
     fileprivate mutating func nameOrder(of message: FIXMessage) {
-        guard let name = message.string(.clOrdID) else {
-            orderID = message.string(.origClOrdID)
-            return
-        }
-        guard let dash = name.lastIndex(of: "-"), name[dash...].hasPrefix("-c"), OrderID(String(name[..<dash])) != nil else {
+        guard let name = message.string(.clOrdID) ?? message.string(.origClOrdID) else { return }
+        guard let dash = name.lastIndex(of: "-"), OrderID(String(name[..<dash])) != nil, ["c", "r"].contains(name[dash...].dropFirst().first) else {
             orderID = name
             return
         }
-        cancelID = name
-        orderID = message.string(.origClOrdID) ?? String(name[..<dash])
+        requestID = name
+        orderID = String(name[..<dash])
     }
 
     /// How far from today a trade may be dated: a correction of last year's, and the next session behind the longest holidays. Executions are kept by this

@@ -48,7 +48,7 @@ extension VenueSession {
             for row in reads.rows {
                 changes.sent(through: row.position, of: row.shard)
                 guard row.type.asksTheVenue, var order = orders[row.orderID] else { continue }
-                if row.type == .accepted, let end = reads.end(of: order, at: wall) {
+                if let end = reads.end(of: order, asking: row.type, at: wall) {
                     guard case .changed(let type, _) = order.apply(end, balances: &changes.balances, at: wall) else { continue }
                     orders[order.id] = order
                     changes.update(order)
@@ -133,10 +133,14 @@ extension [OutboxRow] {
 }
 
 extension SendReads {
-    /// Why an order that waits for its number never gets one, and its hold is free: halted before, or past its route deadline.
-    fileprivate func end(of order: OrderState, at now: Int64) -> OrderEvent? {
-        if isHalted(order) { return .cancelled(reason: "halted") }
-        return order.isOverdue(at: now) ? .notRouted : nil
+    /// Why what waits for its number never gets one, and what was held for it is free: halted before, or an order past its route deadline.
+    fileprivate func end(of order: OrderState, asking type: OrderEventType, at now: Int64) -> OrderEvent? {
+        switch type {
+        case .accepted where isHalted(order): .cancelled(reason: "halted")
+        case .accepted: order.isOverdue(at: now) ? .notRouted : nil
+        case .replaceRequested: isHalted(order) ? .replaceRejected(reason: "halted") : nil
+        default: nil
+        }
     }
 }
 
@@ -146,6 +150,7 @@ extension OrderState {
         switch type {
         case .accepted: status == .accepted ? newOrderSingle(at: now) : nil
         case .cancelRequested: cancelPending ? orderCancelRequest(at: now) : nil
+        case .replaceRequested: orderCancelReplaceRequest(at: now)
         case .unknown: status == .unknown ? orderStatusRequest() : nil
         default: nil
         }

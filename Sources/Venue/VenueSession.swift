@@ -10,6 +10,11 @@ struct LeaseLost: Error, CustomStringConvertible {
     var description: String { "the venue session's lease: \(why)" }
 }
 
+/// The venue's Logon says 464=Y and this router is live.
+struct TestVenue: Error, CustomStringConvertible {
+    let description = "the venue's Logon says that it is a test system (TestMessageIndicator 464=Y) and this router is live: it gets no order"
+}
+
 /// The venue's FIX session as its driver sees it: numbers, messages and reports in PostgreSQL, under a lease.
 ///
 /// Send.swift and Receive.swift are its two legs. Everything here runs on the session's own thread.
@@ -25,6 +30,7 @@ final class VenueSession: SessionStore {
     private var leaseDeadline: Int64 = 0
     private var leaseDue: Int64 = 0
     var askDue: Int64 = 0
+    private var toldWhetherTest = false
     /// The shard that was sent for last.
     var lastShard: Int16 = -1
 
@@ -137,8 +143,16 @@ final class VenueSession: SessionStore {
 
     func pull(_ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
         try renewIfDue()
+        try checkTest(session)
         let sent = try send(&session, at: wall)
         return sent.isEmpty ? try ask(&session, at: wall) : sent
+    }
+
+    /// Before anything is sent or sent again: the driver pulls first.
+    private func checkTest(_ session: SessionState) throws(TestVenue) {
+        if !toldWhetherTest { observer.venueIsTest(session.counterpartyIsTest) }
+        toldWhetherTest = true
+        if settings.isLive, session.counterpartyIsTest { throw TestVenue() }
     }
 
     func changed(_ event: SessionEvent) {
@@ -166,6 +180,7 @@ final class VenueSession: SessionStore {
 
     private func setLoggedOn(_ loggedOn: Bool) throws {
         observer.loggedOn(loggedOn)
+        toldWhetherTest = false
         guard let record else { return }
         try database.setLoggedOn(loggedOn, session: settings.sessionID, epoch: record.epoch)
         askDue = 0

@@ -20,6 +20,9 @@ package struct VenueSettings: Sendable {
     /// Between two questions about the same order in doubt, ms; a cancel request unanswered for so long is a doubt too.
     package var askInterval: Int64 = 5_000
 
+    /// Orders are for real money: a venue whose Logon says that it is a test system gets none.
+    package var isLive = false
+
     /// The session's name in the database.
     package var sessionID: String { "\(session.senderCompID)->\(session.targetCompID)" }
 
@@ -57,6 +60,8 @@ package struct VenueObserver: Sendable {
     package var received: @Sendable () -> Void = {}
     package var batch: @Sendable (_ leg: String, _ size: Int, _ took: Duration) -> Void = { _, _, _ in }
     package var loggedOn: @Sendable (Bool) -> Void = { _ in }
+    /// Told once in each connection: whether the venue's Logon said that it is a test system.
+    package var venueIsTest: @Sendable (Bool) -> Void = { _ in }
     package var trouble: @Sendable (_ what: String) -> Void = { _ in }
 
     package init() {}

@@ -70,9 +70,9 @@ package struct PairCredentialRequest: Hashable, Sendable {
     /// - Throws: `malformed_request` or `invalid_field`; unknown fields first, then in the order of ``fieldNames``.
     package static func read(_ body: [UInt8]) throws(Problem) -> PairCredentialRequest {
         let fields = try RequestFields(body, expecting: fieldNames)
-        let signature = try fields.base64("signature", limitBytes: PlaceOrderRequest.signatureLimitBytes)
+        let signature = try fields.base64("signature", limitBytes: SignedHeaders.signatureLimitBytes)
         let authorizing = try fields.parsed("authorizing_credential", "the id of an active credential") { $0.isCredentialID ? $0 : nil }
-        let authorizingSignature = try fields.base64("authorizing_signature", limitBytes: PlaceOrderRequest.signatureLimitBytes)
+        let authorizingSignature = try fields.base64("authorizing_signature", limitBytes: SignedHeaders.signatureLimitBytes)
         return PairCredentialRequest(signature: signature, authorizingCredentialID: authorizing, authorizingSignature: authorizingSignature)
     }
 

@@ -52,6 +52,9 @@ package enum ErrorCode: String, Sendable, CaseIterable {
     // Orders that exist, and keys that are asked about.
     case keyUnknown = "key_unknown"
     case orderNotOpen = "order_not_open"
+    // Replaces of orders.
+    case changePending = "change_pending"
+    case quantityFilled = "quantity_filled"
     // Credentials.
     case credentialNotPending = "credential_not_pending"
     case challengeExpired = "challenge_expired"
@@ -70,10 +73,10 @@ package enum ErrorCode: String, Sendable, CaseIterable {
         case .accountForbidden, .scopeMissing, .signatureInvalid, .credentialUnknown, .credentialInvalidated, .pairingInvalid: 403
         case .keyUnknown, .notFound: 404
         case .methodNotAllowed: 405
-        case .keyFenced, .quoteReferenceStale, .orderNotOpen, .credentialNotPending, .challengeExpired, .tooManyCredentials: 409
+        case .keyFenced, .quoteReferenceStale, .orderNotOpen, .changePending, .credentialNotPending, .challengeExpired, .tooManyCredentials: 409
         case .payloadTooLarge: 413
         case .unsupportedMediaType: 415
-        case .idempotencyKeyReused, .unknownSymbol, .limitExceeded, .priceCollar, .insufficientFunds, .insufficientPosition: 422
+        case .idempotencyKeyReused, .unknownSymbol, .quantityFilled, .limitExceeded, .priceCollar, .insufficientFunds, .insufficientPosition: 422
         case .rateLimited: 429
         case .internalError: 500
         case .tradingHalted, .venueUnavailable, .marketDataStale, .busy, .outcomeUnknown: 503
@@ -116,6 +119,8 @@ package enum ErrorCode: String, Sendable, CaseIterable {
         case .outcomeUnknown: "The outcome is not known yet"
         case .keyUnknown: "No order is known under this key"
         case .orderNotOpen: "The order has already ended"
+        case .changePending: "An earlier request is under way"
+        case .quantityFilled: "So much is filled already"
         case .credentialNotPending: "The credential does not wait for pairing"
         case .challengeExpired: "The challenge has expired or was used"
         case .pairingInvalid: "The pairing does not verify"
@@ -137,7 +142,7 @@ package enum ErrorCode: String, Sendable, CaseIterable {
             .idempotencyKeyReused, .busy, .outcomeUnknown, .keyUnknown, .internalError:
             .unknown
         case .keyFenced, .idempotencyKeyExpired, .clockSkew, .tradingHalted, .venueUnavailable, .unknownSymbol, .marketDataStale,
-            .quoteReferenceStale, .limitExceeded, .priceCollar, .insufficientFunds, .insufficientPosition:
+            .quoteReferenceStale, .changePending, .quantityFilled, .limitExceeded, .priceCollar, .insufficientFunds, .insufficientPosition:
             .notAccepted
         case .orderNotOpen: .accepted
         case .credentialNotPending, .challengeExpired, .pairingInvalid, .tooManyCredentials, .notFound, .methodNotAllowed: .notApplicable

@@ -25,6 +25,7 @@ extension Problem {
                 "The client's clock, or the time in the key, is off by \(milliseconds) ms; at most 30 s are taken. Set the clock by server_time."
             )
         case .tradingHalted, .venueUnavailable, .unknownSymbol, .marketDataStale, .quoteReferenceStale: self = Self.ofMarket(refusal)
+        case .orderNotOpen, .changePending, .quantityFilled: self = Self.ofOrder(refusal)
         case .quantityLimit, .notionalLimit, .priceCollar, .accountOwes, .insufficientFunds, .insufficientPosition: self = Self.ofRisk(refusal)
         }
     }
@@ -58,6 +59,22 @@ extension Problem {
                     : "The quote that the order refers to is \(age) ms old by the router's clock. Look at the price again, then send."
             )
         default: preconditionFailure("Not a refusal of the market.")
+        }
+    }
+
+    /// Of a replace: the order as it stands does not take it. Its key has become nothing.
+    private static func ofOrder(_ refusal: Refusal) -> Problem {
+        switch refusal {
+        case .orderNotOpen(let status):
+            Problem(.orderNotOpen, "The order is \(status.text) already; there is nothing to replace.", outcome: .notAccepted, isFinal: false)
+        case .changePending(.unknown):
+            Problem(.changePending, "The order is UNKNOWN. Wait for the venue's word on it, an event, or cancel it.")
+        case .changePending(.cancel): Problem(.changePending, "The order's cancel is under way. Wait for its outcome, an event.")
+        case .changePending(.replace):
+            Problem(.changePending, "An earlier replace of the order is under way. Wait for its outcome, an event, then send this one again.")
+        case .quantityFilled(let filled):
+            Problem(.quantityFilled, "\(filled) shares are filled already. Send a larger total, or cancel the rest of the order.")
+        default: preconditionFailure("Not a refusal of an order's state.")
         }
     }
 

@@ -17,10 +17,7 @@ package enum SignedForm {
     package static func orderWithFingerprintText(_ request: PlaceOrderRequest) -> (form: [UInt8], fingerprintText: ArraySlice<UInt8>) {
         var text = fingerprintText(request)
         let end = text.count
-        text.append(literal: "\nclient_timestamp=")
-        text.append(decimal: request.clientTimestamp)
-        text.append(literal: "\nquote_reference_timestamp=")
-        text.append(decimal: request.quoteReference)
+        append(request.clientTimestamp, request.quoteReference, to: &text)
         return (text, text[..<end])
     }
 
@@ -48,6 +45,34 @@ package enum SignedForm {
         text.append(literal: "\nidempotency_key=")
         text.append(key)
         return text
+    }
+
+    /// What is signed to replace an order's numbers, and the text whose SHA-256 is the request's fingerprint: the form without its two timestamp lines.
+    package static func replaceWithFingerprintText(_ request: ReplaceOrderRequest) -> (form: [UInt8], fingerprintText: ArraySlice<UInt8>) {
+        var text: [UInt8] = []
+        text.reserveCapacity(384)
+        text.append(literal: "TRADING-REPLACE-V1\naccount_id=")
+        text.append(text: request.account.text)
+        text.append(literal: "\norder_id=")
+        text.append(text: request.orderID.text)
+        text.append(literal: "\nquantity=")
+        text.append(decimal: request.terms.quantity)
+        text.append(literal: "\nlimit_price=")
+        if let price = request.terms.limitPrice { text.append(price, minimumDecimals: 4) }
+        text.append(literal: "\nstop_price=")
+        if let price = request.terms.stopPrice { text.append(price, minimumDecimals: 4) }
+        text.append(literal: "\nidempotency_key=")
+        text.append(request.signed.key)
+        let end = text.count
+        append(request.signed.clientTimestamp, request.signed.quoteReference, to: &text)
+        return (text, text[..<end])
+    }
+
+    private static func append(_ clientTimestamp: Int64, _ quoteReference: Int64, to text: inout [UInt8]) {
+        text.append(literal: "\nclient_timestamp=")
+        text.append(decimal: clientTimestamp)
+        text.append(literal: "\nquote_reference_timestamp=")
+        text.append(decimal: quoteReference)
     }
 
     /// What an order's identity is the digest of: `<account_id> LF <key in lower case>` (design section 4.1).

@@ -4,13 +4,13 @@ import Testing
 import Trading
 
 /// NVDA begins at 125.50 bid, 125.52 ask.
-private struct Floor {
+struct Floor {
     var exchange = Exchange()
     var time: Int64 = 1_773_648_000_000
     var number = 1
 
     /// Text of fields with `|` between them, MsgType first.
-    mutating func receive(_ text: String, possResend: Bool = false) -> [Report] {
+    func message(_ text: String) -> FIXMessage? {
         var message: FIXMessage?
         for field in text.split(separator: "|") {
             let parts = field.split(separator: "=", maxSplits: 1).map(String.init)
@@ -20,8 +20,12 @@ private struct Floor {
                 message?.append(FIXTag(rawValue: tag), parts[1])
             }
         }
+        return message
+    }
+
+    mutating func receive(_ text: String, possResend: Bool = false) -> [Report] {
         number += 1
-        guard let message else { return [] }
+        guard let message = message(text) else { return [] }
         return exchange.received(message, number: number, isPossResend: possResend, from: "ORDERS", at: time)
     }
 
@@ -33,6 +37,10 @@ private struct Floor {
         receive("35=F|11=\(cancelID)|41=\(id)|55=NVDA|54=1", possResend: possResend)
     }
 
+    mutating func replace(_ id: String, _ replaceID: String, _ rest: String, _ symbol: String = "NVDA", possResend: Bool = false) -> [Report] {
+        receive("35=G|11=\(replaceID)|41=\(id)|55=\(symbol)|54=1|\(rest)", possResend: possResend)
+    }
+
     mutating func quote(_ bid: String, _ ask: String, symbol: String = "NVDA") throws -> [Report] {
         exchange.setQuote(symbol, Quote(bid: try #require(Amount(bid)), ask: try #require(Amount(ask))))
         return exchange.match(at: time)
@@ -41,7 +49,7 @@ private struct Floor {
 
 extension [Report] {
     /// ExecType, OrdStatus, LastQty@LastPx, CumQty/LeavesQty of each report, or MsgType and reason of what is no report.
-    fileprivate var told: [String] {
+    var told: [String] {
         map { report in
             let message = report.message
             func text(_ tag: FIXTag) -> String { message.string(tag) ?? "" }
@@ -62,7 +70,7 @@ extension [Report] {
         var floor = Floor()
         let reports = floor.order("a", "NVDA", "\(side)|38=100|40=1|59=0")
         #expect(reports.told == ["00 0/100", "F2 100@\(price) 100/0"])
-        #expect(reports.allSatisfy { $0.party == "ORDERS" && $0.due == floor.time && !$0.dropsConnection })
+        #expect(reports.allSatisfy { $0.party == "ORDERS" && $0.due == floor.time && $0.fault == nil })
     }
 
     @Test func `reports every field that a bookkeeper needs`() {
@@ -184,6 +192,7 @@ extension [Report] {
         "35=D|55=NVDA|54=1|38=100|40=1", "35=D|11=a|54=1|38=100|40=1", "35=D|11=a|55=NVDA|54=9|38=100|40=1", "35=D|11=a|55=NVDA|54=1|40=1",
         "35=D|11=a|55=NVDA|54=1|38=0|40=1", "35=D|11=a|55=NVDA|54=1|38=1.5|40=1", "35=D|11=a|55=NVDA|54=1|38=100|40=2",
         "35=D|11=a|55=NVDA|54=1|38=100|40=3|44=1", "35=D|11=a|55=NVDA|54=1|38=100|40=1|59=7", "35=F|11=c", "35=H|55=NVDA",
+        "35=G|11=a-r1", "35=AF|585=7", "35=AF|584=m",
     ])
     func `refuses messages that it cannot read as a business matter`(_ text: String) {
         var floor = Floor()
@@ -195,7 +204,7 @@ extension [Report] {
 
     @Test func `refuses message types that it does not serve`() {
         var floor = Floor()
-        #expect(floor.receive("35=G|11=a-r1|41=a").told == ["j 3"])
+        #expect(floor.receive("35=E|66=a").told == ["j 3"])
         #expect(floor.receive("35=j|45=1|380=0").told == [])
     }
 
@@ -272,7 +281,7 @@ extension [Report] {
 
     @Test func `breaks the connection before the first report alone`() {
         var floor = Floor()
-        #expect(floor.order("a", "NVDA.DROP").map(\.dropsConnection) == [true, false])
+        #expect(floor.order("a", "NVDA.DROP").map(\.fault) == [.breaksBefore, nil])
     }
 
     @Test func `sends each report twice under one ExecID`() {
@@ -311,5 +320,35 @@ extension [Report] {
         _ = floor.order("a", "NVDA.NOCXL", "54=1|40=2|44=125.00|38=100|59=1")
         #expect(floor.cancel("a", "a-c1").told == ["9 2 0"])
         #expect(floor.exchange.orders["a"]?.isOpen == true)
+    }
+
+    @Test func `swallows an order the first time that it comes`() {
+        var floor = Floor()
+        #expect(floor.order("a", "NVDA.LOST").told == [])
+        #expect(floor.receive("35=H|11=a|55=NVDA.LOST|54=1").told == ["I8 0/0"])
+        #expect(floor.receive("35=D|11=a|55=NVDA.LOST|54=1|38=5|40=1|97=Y", possResend: true).told == ["00 0/5", "F2 5@125.52 5/0"])
+        #expect(floor.exchange.doubles.isEmpty)
+    }
+
+    @Test func `is silent for a while, also when it is asked, then speaks`() {
+        var floor = Floor()
+        #expect(floor.order("a", "NVDA.SILENT").map(\.due) == [floor.time + 3_000, floor.time + 3_000])
+        #expect(floor.receive("35=H|11=a|55=NVDA.SILENT|54=1").map(\.due) == [floor.time + 3_000])
+    }
+
+    @Test func `acknowledges after the fill`() {
+        var floor = Floor()
+        let reports = floor.order("a", "NVDA.REORDER")
+        #expect(reports.told == ["00 0/100", "F2 100@125.52 100/0"])
+        #expect(reports.map(\.due) == [floor.time + 3_000, floor.time])
+    }
+
+    @Test func `takes a trade back and ends its order, or corrects it`() {
+        var floor = Floor()
+        #expect(floor.order("a", "NVDA.BUST").told == ["00 0/100", "F2 100@125.52 100/0", "H0 0@0.00 0/100", "44 0/0"])
+        let reports = floor.order("b", "NVDA.CORR")
+        #expect(reports.told == ["00 0/100", "F2 100@125.52 100/0", "G2 100@125.51 100/0"])
+        #expect(reports[2].message.string(.execRefID) == reports[1].message.string(.execID))
+        #expect(floor.exchange.orders["b"]?.averagePrice == Amount("125.51"))
     }
 }

@@ -20,7 +20,7 @@ import Trading
         #expect(world.state.exchange.orders.count > 50, "SEED=\(seed): the test itself is too quiet")
         #expect(world.kills > 5, "SEED=\(seed)")
         for (id, order) in world.state.exchange.orders {
-            let fills = world.received.filter { $0.string(.clOrdID) == id && $0.string(.execType) == "F" }
+            let fills = world.received.filter { $0.string(.orderID) == order.orderID && $0.string(.execType) == "F" }
             let byID = Dictionary(fills.map { ($0.string(.execID) ?? "", $0.int(.lastQty) ?? 0) }, uniquingKeysWith: { first, _ in first })
             #expect(byID.values.reduce(0, +) == order.cumQty, "SEED=\(seed) \(id)")
         }
@@ -33,7 +33,7 @@ private struct World {
         let orders: [String: ExchangeOrder]
         let seen: [String: Int]
         let doubles: [String]
-        let cancels: [String: String]
+        let requests: [String: String]
         let counter: Int64
         let numbers: SessionNumbers?
         let sent: [Int: StoredMessage]
@@ -45,7 +45,7 @@ private struct World {
             orders = state.exchange.orders
             seen = state.exchange.seen
             doubles = state.exchange.doubles
-            cancels = state.exchange.cancels
+            requests = state.exchange.requests
             counter = state.exchange.counter
             numbers = party?.numbers
             sent = party?.sent ?? [:]
@@ -84,7 +84,7 @@ private struct World {
         time.monotonic += 100
         switch Int.random(in: 0..<12, using: &generator) {
         case 0...4: try send(newOrder())
-        case 5: try send(request(.orderCancelRequest))
+        case 5: try send(request(Bool.random(using: &generator) ? .orderCancelRequest : .orderCancelReplaceRequest))
         case 6: try send(request(.orderStatusRequest))
         case 7: try state.tick(frozen: false, at: time.wall)
         case 8...10: try pull()
@@ -141,8 +141,15 @@ private struct World {
     mutating func request(_ type: MessageType) -> FIXMessage {
         var message = FIXMessage(type)
         let id = "o\(Int.random(in: 1...max(1, orders), using: &generator))"
-        message.append(.clOrdID, type == .orderCancelRequest ? "\(id)-c\(sent.count)" : id)
-        if type == .orderCancelRequest { message.append(.origClOrdID, id) }
+        message.append(.clOrdID, type == .orderStatusRequest ? id : "\(id)-c\(sent.count)")
+        if type != .orderStatusRequest { message.append(.origClOrdID, id) }
+        if type == .orderCancelReplaceRequest, let order = state.exchange.orders[id] {
+            message.append(.symbol, order.symbol)
+            message.append(.side, order.side.rawValue)
+            message.append(.orderQty, Int.random(in: 1...50, using: &generator))
+            message.append(.ordType, 2)
+            message.append(.price, "125.\(Int.random(in: 30...70, using: &generator))")
+        }
         return message
     }
 
@@ -210,12 +217,14 @@ private struct World {
         order.cumQty = 7
         order.turnover = Amount(units: 8_785_175)
         order.isTriggered = true
+        order.replacedAs = "a-r2"
+        order.replacedFrom = "a-r1"
         var message = FIXMessage(.executionReport)
         message.append(.clOrdID, "a")
         let entries: [JournalEntry] = [
             .numbers(party: "ORDERS", SessionNumbers(generation: 3, nextOut: 17, nextIn: 29)), .generation(party: "ORDERS"), .order(order),
-            .seen("a"), .double("a"), .cancel(id: "a-c1", original: "a"), .counter(.max),
-            .queued(OutboxEntry(id: 5, party: "ORDERS", message: message, due: Report.never, dropsConnection: true)),
+            .seen("a"), .double("a"), .request(id: "a-c1", original: "a"), .counter(.max),
+            .queued(OutboxEntry(id: 5, party: "ORDERS", message: message, due: Report.never, fault: .isLost)),
             .sent(party: "ORDERS", entry: 5, number: 16, sendingTime: 1_773_648_000_180), .released(party: "ORDERS"),
         ]
         let bytes = JournalEntry.encode(entries)

@@ -186,7 +186,8 @@ extension `The HTTP contract` {
                 ("GET", "\(orders)/ord_20260101_aaaaaaaaaaaaaaaaaaaaaaaaaa", 404, "not_found", "not_applicable"),
                 ("GET", "\(orders)/ord_x", 404, "not_found", "not_applicable"), ("GET", "/v1/nothing", 404, "not_found", "not_applicable"),
                 ("GET", "/", 404, "not_found", "not_applicable"), ("PUT", orders, 405, "method_not_allowed", "not_applicable"),
-                ("PATCH", "\(orders)/ord_x", 405, "method_not_allowed", "not_applicable"),
+                ("PUT", "\(orders)/ord_x", 405, "method_not_allowed", "not_applicable"),
+                ("PATCH", orders, 405, "method_not_allowed", "not_applicable"),
                 ("DELETE", "/healthz", 405, "method_not_allowed", "not_applicable"),
             ]
             for (method, path, status, code, outcome) in bad {

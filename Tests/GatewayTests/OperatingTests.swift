@@ -14,7 +14,7 @@ extension `The HTTP contract` {
             #expect(health.status == 200)
             let ready = try await Phone.exchange("GET", "/readyz", port: served.port)
             #expect(ready.status == 200)
-            #expect(ready.text == #"{"ready":true,"database":true,"migrations":true,"venue":true,"market_data":true}"#)
+            #expect(ready.text == #"{"ready":true,"database":true,"migrations":true,"venue":true,"market_data":true,"venue_is_test":true}"#)
             for path in ["/healthz", "/readyz", "/metrics"] {
                 let head = try await Program.run(["curl", "-sS", "-I", "--max-time", "20", "http://127.0.0.1:\(served.port)\(path)"])
                 #expect(head.status == 0 && head.text.contains("200 OK"))

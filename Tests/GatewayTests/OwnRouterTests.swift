@@ -83,6 +83,18 @@ import Testing
         }
     }
 
+    @Test func `that is live gives a venue that says it is a test system no order`() async throws {
+        let town = try await Town(accounts: 1)
+        try await town.run { town in
+            let router = try town.router(["ORDER_ROUTER_LIVE": "yes"])
+            try await eventually("the refusal of the venue") { router.log.contains { $0.contains("464=Y") && $0.contains("event=trouble") } }
+            // It logs on to it again and again, and sends nothing.
+            #expect(town.venue.receivedCount == 0)
+            router.signal(SIGTERM)
+            await router.ended()
+        }
+    }
+
     @Test func `accepts nothing after a halt has been answered`() async throws {
         try await Served.run { served in
             var clients: [Client] = []

@@ -30,7 +30,7 @@ extension Readers {
             try await eventually("the end of orders under way") {
                 let under = try await self.texts(
                     """
-                    SELECT order_id || ' ' || status || ' ' || cancel_pending FROM orders WHERE status IN (1, 2, 9) OR cancel_pending
+                    SELECT order_id || ' ' || status || ' ' || in_doubt FROM orders WHERE status IN (1, 2, 9) OR in_doubt
                     UNION ALL SELECT 'inbox ' || s.shard FROM shards s JOIN inbox i ON i.shard = s.shard AND i.inbox_id > s.settled_inbox
                     """
                 )

@@ -105,12 +105,31 @@ package struct Phone: Sendable {
     }
 
     package func post(_ request: PlaceOrderRequest, port: UInt16) async throws -> Answer {
+        try await send("POST", OrderPath.orders, port: port, headers: Self.fields(request.headers), body: request.body)
+    }
+
+    /// Asks for other numbers of an order of this phone's account, signed at this moment.
+    package func replace(_ order: OrderID, by terms: Replacement, key orderKey: IdempotencyKey, port: UInt16) async throws -> Answer {
+        let now = Town.now()
+        func request(_ signature: [UInt8]) -> ReplaceOrderRequest {
+            ReplaceOrderRequest(
+                account: account,
+                orderID: order,
+                terms: terms,
+                signed: SignedHeaders(key: orderKey, signature: signature, credentialID: credentialID, clientTimestamp: now, quoteReference: now)
+            )
+        }
+        let signed = request(try key.sign(SignedForm.replaceWithFingerprintText(request([])).form))
+        return try await send("PATCH", OrderPath.order(order), port: port, headers: Self.fields(signed.signed.fields), body: terms.body)
+    }
+
+    private static func fields(_ given: PlaceOrderHeaders) -> [String: String] {
         var headers: [String: String] = [:]
-        headers[PlaceOrderHeaders.Name.idempotencyKey] = request.headers.idempotencyKey
-        headers[PlaceOrderHeaders.Name.signature] = request.headers.signature
-        headers[PlaceOrderHeaders.Name.credential] = request.headers.credential
-        headers[PlaceOrderHeaders.Name.clientTimestamp] = request.headers.clientTimestamp
-        headers[PlaceOrderHeaders.Name.quoteReferenceTimestamp] = request.headers.quoteReferenceTimestamp
-        return try await send("POST", OrderPath.orders, port: port, headers: headers, body: request.body)
+        headers[PlaceOrderHeaders.Name.idempotencyKey] = given.idempotencyKey
+        headers[PlaceOrderHeaders.Name.signature] = given.signature
+        headers[PlaceOrderHeaders.Name.credential] = given.credential
+        headers[PlaceOrderHeaders.Name.clientTimestamp] = given.clientTimestamp
+        headers[PlaceOrderHeaders.Name.quoteReferenceTimestamp] = given.quoteReferenceTimestamp
+        return headers
     }
 }

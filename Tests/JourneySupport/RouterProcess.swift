@@ -18,11 +18,13 @@ package final class RouterProcess: Sendable {
         return tests.deletingLastPathComponent().appending(path: "order-router")
     }()
 
-    /// - Parameter environment: the settings, without those of the process that runs the tests.
-    package init(_ environment: [String: String]) throws {
+    /// - Parameters:
+    ///   - environment: the settings, without those of the process that runs the tests.
+    ///   - arguments: `serve`, or what else the program does.
+    package init(_ environment: [String: String], arguments: [String] = ["serve"]) throws {
         process = Process()
         process.executableURL = Self.program
-        process.arguments = ["serve"]
+        process.arguments = arguments
         process.environment = environment.merging(["PATH": "/usr/bin:/bin"]) { first, _ in first }
         let pipe = Pipe()
         process.standardError = pipe

@@ -14,6 +14,8 @@ final class Load: Sendable {
         var accepted: [IdempotencyKey: String] = [:]
         /// Codes of final refusals.
         var refused: [IdempotencyKey: String] = [:]
+        /// Replace requests that were taken: each key's id of the request.
+        var replaces: [IdempotencyKey: String] = [:]
         /// Statuses of all answers.
         var statuses: [Int: Int] = [:]
     }
@@ -71,10 +73,52 @@ final class Load: Sendable {
                 // Again, as from a client that never read its answer: the same order.
                 let again = try await place(phone, terms, key, &random)
                 #expect(again == orderID)
+            } else if dice == 3, let id = OrderID(orderID) {
+                try await replace(phone, id, terms, &random)
             } else if dice < 3, let port = ports.withLock({ $0.randomElement(using: &random) }) {
                 _ = try? await phone.send("DELETE", "/v1/trading/orders/\(orderID)", port: port)
             }
         }
+    }
+
+    /// Asks for other numbers until the answer is definite, then once more: the same answer.
+    private func replace(_ phone: Phone, _ id: OrderID, _ terms: OrderTerms, _ random: inout SeededGenerator) async throws {
+        let key = Circle.newKey()
+        let wanted = Replacement(
+            quantity: Int64(1 + random.next() % 40),
+            limitPrice: terms.limitPrice,
+            stopPrice: terms.stopPrice
+        )
+        var first: String?
+        for _ in 0..<2 {
+            guard let answer = try await definite({ try await phone.replace(id, by: wanted, key: key, port: $0) }, &random) else { return }
+            guard answer.status == 202, let replaceID = answer.member("replace_id") else {
+                if first != nil { Issue.record("a replace that was taken is answered with \(answer.text)") }
+                return
+            }
+            if let first { #expect(replaceID == first) }
+            first = replaceID
+            told.withLock { $0.replaces[key] = replaceID }
+        }
+    }
+
+    /// An answer that says what happened; nil where the request was refused as things stand.
+    private func definite(
+        _ ask: (UInt16) async throws -> Phone.Answer,
+        _ random: inout SeededGenerator
+    ) async throws -> Phone.Answer? {
+        let giveUpAt = ContinuousClock.now + Self.patience
+        while ContinuousClock.now < giveUpAt {
+            guard let port = ports.withLock({ $0.randomElement(using: &random) }), let answer = try? await ask(port) else {
+                try await Task.sleep(for: .milliseconds(10))
+                continue
+            }
+            #expect(answer.status != 500, "\(answer.text)")
+            if answer.status == 202 || answer.member("final") == "true" { return answer }
+            if answer.member("outcome") != "unknown" { return nil }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        throw TimedOut(what: "a definite answer to a replace")
     }
 
     /// Asks until the answer is definite; nil where the order was refused for good.
@@ -113,6 +157,9 @@ final class Load: Sendable {
         #expect(Set(told.accepted.keys).isDisjoint(with: told.refused.keys))
         let keys = Set(try await town.texts("SELECT key::text FROM orders"))
         #expect(keys.isDisjoint(with: told.refused.keys.map { String(describing: $0) }))
+        #expect(Set(told.replaces.values).count == told.replaces.count)
+        let requested = Set(try await town.texts("SELECT key::text FROM idempotency_keys WHERE outcome = 4"))
+        #expect(Set(told.replaces.keys.map { String(describing: $0) }).isSubset(of: requested))
         for id in stored where town.venue.ordersSeen(id) > 1 { Issue.record("\(id) came to the venue \(town.venue.ordersSeen(id)) times") }
         try await town.verify()
     }

@@ -33,7 +33,9 @@ extension Faults {
                 try await chaos.calm()
                 try await load.verify(town)
                 let told = load.now
-                print("seed \(seed): accepted \(told.accepted.count), refused \(told.refused.count), in \(ContinuousClock.now - begun)")
+                print(
+                    "seed \(seed): accepted \(told.accepted.count), refused \(told.refused.count), replaced \(told.replaces.count), in \(ContinuousClock.now - begun)"
+                )
             }
         }
     }
@@ -83,7 +85,7 @@ private actor Chaos {
     }
 
     private func fault() async throws -> String {
-        switch random.next() % 11 {
+        switch random.next() % 12 {
         case 0:
             town.venue.disconnectAll()
             return "disconnect"
@@ -122,6 +124,7 @@ private actor Chaos {
             try await load.progress(Self.breath)
             town.venue.setMute(false)
             return "silence"
+        case 10: return try await takeBack()
         default:
             try quotes(bid: "124.60", ask: "124.62")
             try quotes(bid: "126.40", ask: "126.42")
@@ -129,6 +132,20 @@ private actor Chaos {
             try quotes(bid: "125.50", ask: "125.52")
             return "the market moves"
         }
+    }
+
+    /// The venue takes a trade of the last orders back, or corrects it.
+    private func takeBack() async throws -> String {
+        let ids = try await town.texts("SELECT order_id FROM orders WHERE filled_quantity > 0 ORDER BY created_at DESC LIMIT 20")
+        guard let id = ids.randomElement(using: &random), let trade = town.venue.trades(of: id).randomElement(using: &random) else {
+            return "no trade"
+        }
+        if random.next() % 2 == 0 {
+            try town.venue.bust(trade.execID)
+            return "a trade taken back"
+        }
+        try town.venue.correct(trade.execID, quantity: max(1, trade.quantity - 1), price: Amount("125.00")!)
+        return "a trade corrected"
     }
 
     private func quotes(bid: String, ask: String) throws { try town.venue.setQuote("NVDA", bid: Amount(bid)!, ask: Amount(ask)!) }

@@ -37,7 +37,8 @@ private struct Scene {
                 balances: balances,
                 keys: Dictionary(uniqueKeysWithValues: keys.map { ($0.id, $0) }),
                 credentials: credential.map { [CredentialKey(account, "c1"): $0] } ?? [:],
-                orders: Dictionary(uniqueKeysWithValues: orders.map { ($0.id, $0) })
+                orders: Dictionary(uniqueKeysWithValues: orders.map { ($0.id, $0) }),
+                open: orders.filter(\.status.isOpen).map(\.id)
             ),
             market: market,
             rules: rules,

@@ -86,6 +86,7 @@ extension Verdict {
         case .refused(let refusal): String("\(refusal)".prefix { $0 != "(" })
         case .key(let record): "key \(record.outcome)"
         case .cancelRequested: "cancelRequested"
+        case .allCancelRequested(let orders): "allCancelRequested \(orders.count)"
         case .orderNotOpen: "orderNotOpen"
         case .orderNotFound: "orderNotFound"
         case .accountUnknown: "accountUnknown"

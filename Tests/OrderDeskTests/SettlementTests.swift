@@ -25,14 +25,16 @@ import Trading
     }
 
     private func begin(_ order: OrderState, booked: [ExecutionKey: BookedExecution] = [:], available: String = "500") -> Settlement {
-        Settlement(
+        var known = BookedExecutions()
+        known.found = booked
+        return Settlement(
             reads: OrderReads(
                 locks: [ShardLock(shard: account.shard, nextLog: 5, nextJournal: 3, sentLog: 4, settledInbox: 0)],
                 orders: [order.id: order],
                 accounts: [account: AccountRecord(lastEvent: 7, owes: false)],
                 balances: [Balances.Key(.customer(account), .cash): Balance(available: usd(available), held: order.held)]
             ),
-            booked: booked,
+            booked: known,
             venue: "VENUE",
             now: now
         )
@@ -55,7 +57,7 @@ import Trading
         var settlement = begin(order())
         settlement.settle(report(1) { $0.cumulativeQuantity = 40 })
         #expect(settled(settlement)?.status == .partiallyFilled && settled(settlement)?.filledQuantity == 40)
-        #expect(settlement.changes.executions.map(\.execID) == ["e1"] && settlement.changes.executions[0].inboxID == 1)
+        #expect(settlement.changes.executions.map(\.key.execID) == ["e1"] && settlement.changes.executions[0].inboxID == 1)
         #expect(settlement.changes.balances.balance(.customer(account), .cash) == Balance(available: usd("540"), held: usd("6000")))
         #expect(settlement.changes.eventCount == 1 && settlement.alarms.isEmpty && settlement.changes.parked.isEmpty)
     }
@@ -65,7 +67,7 @@ import Trading
         twice.settle(report(1))
         twice.settle(report(2) { $0.execID = "e1" })
         #expect(twice.changes.executions.count == 1 && settled(twice)?.filledQuantity == 40 && twice.changes.parked.isEmpty)
-        let booked = [ExecutionKey(tradeDate: "20260316", execID: "e1"): BookedExecution(orderID: id, quantity: 40, price: usd("99"))]
+        let booked = [ExecutionKey(tradeDate: "20260316", execID: "e1"): BookedExecution(orderID: id, trade: Trade(quantity: 40, price: usd("99")))]
         var again = begin(order(.partiallyFilled, filled: 40), booked: booked)
         again.settle(report(9) { $0.execID = "e1" })
         #expect(again.changes.executions.isEmpty && again.changes.eventCount == 0 && again.alarms.isEmpty)
@@ -83,7 +85,10 @@ import Trading
     func `parks an execution that says something else under a booked id`(_ quantity: Int64, _ price: String, _ sameOrder: Bool) {
         let other = identity(account, key(2))
         let booked = [
-            ExecutionKey(tradeDate: "20260316", execID: "e1"): BookedExecution(orderID: sameOrder ? id : other, quantity: 40, price: usd("99"))
+            ExecutionKey(tradeDate: "20260316", execID: "e1"): BookedExecution(
+                orderID: sameOrder ? id : other,
+                trade: Trade(quantity: 40, price: usd("99"))
+            )
         ]
         var settlement = begin(order(.working), booked: booked)
         settlement.settle(report(1) { ($0.lastQuantity, $0.lastPrice) = (quantity, usd(price)) })

@@ -1,4 +1,5 @@
 import Cryptography
+import ExchangeSimulator
 import Foundation
 import Identity
 import Postgres
@@ -57,13 +58,26 @@ import Trading
         ["account", "create", "--id", "a", "--position", "NVDA=1", "--position", "NVDA=2"], ["verify-ledger", "--limit", "0"],
         ["token", "issue", "--account", "a", "--ttl", "0s", "--issuer", "i", "--audience", "a"], ["simulate", "--scenario", "NVDA=WILD"],
         ["simulate", "--ticks", "0"], ["token", "issue", "--scope", "everything", "--issuer", "i", "--audience", "a"],
-        ["token", "issue", "--issuer", "i", "--audience", "a"],
+        ["token", "issue", "--issuer", "i", "--audience", "a"], ["simulate", "--comp-id", "NYSE"], ["simulate", "--echo", "--comp-id", "NYSE"],
+        ["simulate", "--admin", "0.0.0.0:9881"], ["simulate", "--heartbeat-bounds", "60-5"],
+        ["simulate", "--validation", "some"], ["simulate", "--sending-time-tolerance", "2"],
     ])
     func `refuses a wrong call with 2 and a sentence`(_ words: [String]) async throws {
         let outcome = try await BuiltProgram.run(words, ["ORDER_ROUTER_DATABASE_URL": database.url])
         #expect(outcome.status == 2, "\(words)")
         #expect(outcome.output.isEmpty && outcome.errors.hasPrefix("order-router: "), "\(outcome.errors)")
         #expect(try count("accounts") == 0)
+    }
+
+    @Test func `lists what can go wrong at the simulator`() async throws {
+        let outcome = try await BuiltProgram.run(["simulate", "--scenarios"])
+        #expect(outcome.status == 0)
+        let readme = try String(contentsOf: BuiltProgram.root.appending(path: "README.md"), encoding: .utf8)
+        for scenario in Scenario.allCases {
+            #expect(outcome.output.contains("  \(scenario.rawValue) "), "\(scenario)")
+            #expect(readme.contains("\n| `\(scenario.rawValue)` | \(scenario.summary) |\n"), "\(scenario)")
+        }
+        #expect(outcome.output.contains("/scenario?symbol=F&name=MUTE"))
     }
 
     @Test func `does not start with a wrong setting and names it`() async throws {

@@ -71,7 +71,8 @@ import Venue
     private func serve(venue: String, crashAt point: String?) throws -> BuiltProgram.Running {
         var arguments = [
             "serve", "--database-url", database.url, "--listen", "127.0.0.1:0", "--venue", "127.0.0.1:\(venue)", "--jwks",
-            folder.path + "/issuer/jwks.json", "--issuer", "test", "--audience", "test", "--lease", "1s",
+            folder.path + "/issuer/jwks.json", "--issuer", "test", "--audience", "test", "--lease", "1s", "--target-comp-id",
+            "EXCH-SIM",
         ]
         if let point { arguments += ["--crash-at", point] }
         return try BuiltProgram.Running(arguments)

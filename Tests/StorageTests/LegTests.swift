@@ -103,7 +103,7 @@ extension `On PostgreSQL, storage` {
             #expect(events[1].map(\.number) == Array(41...50))
             let bounds = try #require(try storage.eventBounds(of: account))
             #expect(bounds.oldest == 1 && bounds.latest == 100 && bounds.generation > 0)
-            #expect(try storage.logEnds()[account.shard] == 151)
+            #expect(try storage.logEnds()[account.shard] == 150)
         }
 
         @Test func `tells of each event's order as it stood then, whether it was known or is read`() throws {
@@ -133,6 +133,39 @@ extension `On PostgreSQL, storage` {
                 parts += part
             }
             #expect(parts == whole)
+        }
+
+        @Test func `reads each shard's log on from a position, and of it the events of the accounts that are asked for`() throws {
+            let store = try Store()
+            let storage = try store.storage()
+            let other = AccountID("acc_2")!
+            _ = try storage.createAccount(other, cash: Amount("100000")!, positions: [], by: "test", at: 1)
+            let begin = try storage.logEnds()
+            #expect(begin.count == Int(AccountID.shardCount) && begin.values.allSatisfy { $0 == 0 })
+            try Store.accept(storage, [1, 2])
+            try Store.accept(storage, [3, 4, 5], of: other)
+            try Store.accept(storage, [6])
+            let whole = try storage.log(after: begin, limit: 100)
+            #expect(whole.newest == [account: 3, other: 3])
+            let ends = try storage.logEnds()
+            #expect(whole.ends == ends.filter { $0.value > 0 })
+            var known = KnownOrders()
+            let events = try storage.events(of: [other], in: whole, known: &known)
+            #expect(events.keys.sorted { $0.text < $1.text } == [other])
+            #expect(events[other]?.map(\.number) == [1, 2, 3])
+            // The same events as an account's own look-up brings.
+            let own = try storage.events(after: [(other, 0)], limit: 9, known: &known)[0]
+            #expect(events[other].map { "\($0)" } == "\(own)")
+            // In portions, without a gap, to the end.
+            var (positions, read) = (begin, 0)
+            while true {
+                let portion = try storage.log(after: positions, limit: 1)
+                if portion.ends.isEmpty { break }
+                for (shard, end) in portion.ends { #expect(end == (positions[shard] ?? 0) + 1) }
+                read += portion.ends.count
+                positions.merge(portion.ends) { _, new in new }
+            }
+            #expect(read == 6 && positions == ends)
         }
 
         @Test func `lists an account's orders, newest first, from a cursor on`() throws {

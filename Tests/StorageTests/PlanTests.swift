@@ -36,7 +36,7 @@ extension `On PostgreSQL, storage` {
             (
                 "receive", "insert_inbox",
                 "'s', 1, 1, 1, ARRAY[1], ARRAY[1]::smallint[], \(orders), ARRAY['']::text[], ARRAY['e'], ARRAY['20260101'], ARRAY['F'], ARRAY['2'], ARRAY[1], "
-                    + "ARRAY[1], ARRAY[1], ARRAY[1], ARRAY[1], ARRAY['NVDA'], ARRAY['1'], ARRAY['']::text[], ARRAY[1], ARRAY['']::bytea[], \(bounds)",
+                    + "ARRAY[1], ARRAY[1], ARRAY[1], ARRAY[1], ARRAY['NVDA'], ARRAY['1'], ARRAY['']::text[], ARRAY[1], ARRAY['']::bytea[], \(bounds), ARRAY['']::text[]",
                 1
             ),
             ("settle", "read_inbox", "256", nil),
@@ -44,7 +44,8 @@ extension `On PostgreSQL, storage` {
                 "settle", "read_executions",
                 "'EXCH', ARRAY[\(day), 'YYYYMMDD')], ARRAY['e'], \(day), 'YYYYMMDD'), \(day), 'YYYYMMDD')", 1
             ),
-            ("publish", "read_events", "ARRAY['a'], ARRAY[0], 100", nil), ("publish", "read_event_bounds", "'a'", nil),
+            ("publish", "read_events", "ARRAY['a'], ARRAY[0], 100", nil), ("publish", "read_log", "ARRAY[1, 2]::smallint[], ARRAY[0, 0], 100", nil),
+            ("publish", "read_event_bounds", "'a'", nil),
             ("publish", "read_log_ends", "", nil), ("client", "order_by_id", "'a', \(day), '\"ord_\"YYYYMMDD\"_aaaa\"')", 1),
             ("client", "list_orders", "'a', NULL, NULL, NULL, NULL, 50, 0", nil), ("client", "read_all_balances", "'a'", nil),
             ("client", "read_key", "'a', '018e3d2a-7f12-7000-8000-123456789abc'", nil),

@@ -29,6 +29,7 @@ extension `On PostgreSQL, storage` {
                 "advance_events", "change_balances", "lock_shards", "read_accounts", "read_balances", "read_keys", "read_key",
                 "read_credential_states",
                 "read_orders_by_id", "order_by_id", "list_orders", "update_orders", "read_outbox", "read_inbox", "read_executions", "read_events",
+                "read_log",
                 "read_event_bounds", "read_all_balances", "read_overdue_orders", "delete_old_sent",
                 "read_silent_orders",
                 "read_unknown_orders", "read_sent", "insert_inbox", "note_asked", "park_reports", "delete_old_events", "delete_old_inbox",

@@ -243,11 +243,9 @@ extension Store {
             changes.book(
                 .init(
                     venue: "VENUE",
-                    tradeDate: "20260316",
-                    execID: "\(execID)\(number)",
+                    key: ExecutionKey(tradeDate: "20260316", execID: "\(execID)\(number)"),
+                    content: BookedExecution(orderID: order.id, trade: Trade(quantity: quantity, price: price)),
                     order: order,
-                    quantity: quantity,
-                    price: price,
                     inboxID: 1
                 )
             )

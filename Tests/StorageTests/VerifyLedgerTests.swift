@@ -64,7 +64,8 @@ extension `On PostgreSQL, storage` {
             changes.tell(type, of: order)
             for alarm in alarms { changes.raise(alarm, account: account, orderID: id.text) }
             if case .filled(let quantity, let price) = event, let execID {
-                changes.book(.init(venue: "V", tradeDate: "20260916", execID: execID, order: order, quantity: quantity, price: price, inboxID: 1))
+                let content = BookedExecution(orderID: id, trade: Trade(quantity: quantity, price: price))
+                changes.book(.init(venue: "V", key: ExecutionKey(tradeDate: "20260916", execID: execID), content: content, order: order, inboxID: 1))
             }
             try storage.commit(changes)
         }

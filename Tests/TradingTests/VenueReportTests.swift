@@ -108,12 +108,12 @@ import Trading
         desk.apply(.cancelRejected(reason: nil))
         desk.apply(.cancelRequested)
         var report = VenueReport(kind: .cancelReject)
-        report.cancelID = orderID.text + "-c1"
+        report.requestID = orderID.text + "-c1"
         report.text = "too late"
         #expect(report.meaning(for: desk.order) == .nothing)
-        report.cancelID = orderID.text + "-c2"
+        report.requestID = orderID.text + "-c2"
         #expect(report.meaning(for: desk.order) == .event(.cancelRejected(reason: "too late")))
-        report.cancelID = nil
+        report.requestID = nil
         #expect(report.meaning(for: desk.order) == .event(.cancelRejected(reason: "too late")))
     }
 

@@ -55,8 +55,8 @@ import Wire
         let accepted = AcceptedAnswer(orderID: Example.orderID, terms: Example.terms, reservedFunds: Amount("12550")!, createdAt: 5)
         let refusal = Problem(.insufficientPosition, "Not enough.", extras: [.available(shares: 3), .required(shares: 4)])
         let answers: [KeyAnswer] = [
-            .accepted(key: Example.key, firstBody: accepted.body, order: Example.order),
-            .accepted(key: Example.key, firstBody: accepted.body, order: nil),
+            .accepted(key: Example.key, firstStatus: 201, firstBody: accepted.body, order: Example.order),
+            .accepted(key: Example.key, firstStatus: 201, firstBody: accepted.body, order: nil),
             .refused(key: Example.key, firstStatus: 422, firstBody: refusal.body(serverTime: 9)),
             .fenced(key: Example.key),
         ]

@@ -87,7 +87,7 @@ import Wire
     private let keyStart = #"{"key":"018e3d2a-7f12-7000-8000-123456789abc","outcome":"#
 
     @Test func `about an accepted key holds the first answer verbatim and the order now`() {
-        let answer = KeyAnswer.accepted(key: Example.key, firstBody: Array(#"{"limit_price": 125.50}"#.utf8), order: Example.order)
+        let answer = KeyAnswer.accepted(key: Example.key, firstStatus: 201, firstBody: Array(#"{"limit_price": 125.50}"#.utf8), order: Example.order)
         #expect(
             text(answer.body) == keyStart
                 + #""accepted","final":true,"fenced":false,"status":201,"answer":{"limit_price": 125.50},"order":\#(Example.orderJSON)}"#

@@ -35,6 +35,8 @@ import Wire
         ("outcome_unknown", 503, "unknown", false),
         ("key_unknown", 404, "unknown", false),
         ("order_not_open", 409, "accepted", true),
+        ("change_pending", 409, "not_accepted", false),
+        ("quantity_filled", 422, "not_accepted", false),
         ("credential_not_pending", 409, "not_applicable", false),
         ("challenge_expired", 409, "not_applicable", false),
         ("pairing_invalid", 403, "not_applicable", false),

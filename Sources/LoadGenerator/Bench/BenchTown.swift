@@ -41,7 +41,7 @@ struct BenchTown: Sendable {
         var arguments = [
             "serve", "--database-url", databaseURL, "--migrations", cluster.migrations, "--listen", "127.0.0.1:\(port)",
             "--jwks", preparation.issuerFolder + "/jwks.json", "--issuer", preparation.issuer, "--audience", preparation.audience,
-            "--venue", "127.0.0.1:\(venuePort)",
+            "--venue", "127.0.0.1:\(venuePort)", "--target-comp-id", "EXCH-SIM",
         ]
         for (flag, value, _) in Self.routerSettings { arguments += ["--\(flag)", value] }
         router = try Child(program, arguments, log: folder + "/router.log")

@@ -1,16 +1,21 @@
 import ExchangeSimulator
 import FIX
+import HTTPServer
 
 extension Command {
     /// Where the simulator listens unless it is told otherwise.
     static let simulatorEndpoint = Endpoint(host: "127.0.0.1", port: 9_880)
+
+    /// The simulator's CompID says what it is: no counterparty takes it for a live venue.
+    private static let simulatorCompID = "EXCH-SIM"
 
     static let simulate = Command(
         "simulate",
         "Runs a venue to trade against: a FIX 4.4 acceptor with orders, quotes and faults on request.",
         flags: [
             Flag("listen", "host:port", .optional, "Where it listens; \(simulatorEndpoint) without it. Port 0 takes any free one."),
-            Flag("comp-id", "id", .optional, "Its own CompID; EXCH without it."),
+            Flag("comp-id", "id", .optional, "Its own CompID, which contains SIM or TEST; \(simulatorCompID) without it."),
+            Flag("allow-live-name", .mark, "The CompID may be any: for a counterparty that cannot be told another."),
             Flag("orders-comp-id", "id", .repeated, "Who may log on for orders; ORDERS without it."),
             Flag("market-data-comp-id", "id", .repeated, "Who may log on for market data; QUOTES without it."),
             Flag("any-comp-id", .mark, "Anybody may log on."),
@@ -28,43 +33,118 @@ extension Command {
             Flag("next-expected", .mark, "Logons say which number is expected next (tag 789)."),
             Flag("resend-open-end", .mark, "Gaps are asked for with EndSeqNo 0."),
             Flag("scenario", "symbol=name", .repeated, "What it does wrong with a symbol; the suffix does the same (NVDA.MUTE)."),
+            Flag("lateness", "ms", .optional, "How late the scenarios LATE, SILENT and REORDER are; 3000 without it."),
+            Flag("admin", "host:port", .optional, "Where it takes calls that switch faults on and off, by HTTP, on this machine alone."),
+            Flag("scenarios", .mark, "Lists what can go wrong and how it is switched on, and ends."),
+            Flag("echo", .mark, "Sends orders and security definitions back instead of trading, for conformance runs. See the README."),
         ],
-        details: "Scenarios:\n"
-            + Scenario.allCases.map { "  \($0.rawValue)\(String(repeating: " ", count: 10 - $0.rawValue.count))\($0.summary)\n" }.joined()
+        details: "Scenarios:\n" + scenarioLines
     ) { arguments in
-        let configuration = try venueConfiguration(arguments)
+        if arguments.has("scenarios") {
+            say(scenarioLines, terminator: "")
+            say(howToSwitch, terminator: "")
+            return .ok
+        }
         let log = Log(least: .info)
+        if arguments.has("echo") {
+            try await echo(arguments, log)
+            return .ok
+        }
+        let configuration = try venueConfiguration(arguments)
+        let admin = try adminEndpoint(arguments)
         let venue = try SimulatedVenue(configuration) { log(.info, "venue", ["text": $0]) }
         let port = try venue.start()
+        let switches = try admin.map { admin in
+            var http = HTTPConfiguration()
+            (http.host, http.port) = (admin.host, admin.port)
+            let listener = try HTTPListener(http, handler: SimulatorAdmin(venue))
+            say("Its switches are at http://\(Endpoint(host: admin.host, port: listener.port))/")
+            return listener
+        }
         say("The venue \(configuration.compID) listens on \(Endpoint(host: configuration.host, port: port)).")
+        try await untilSignal { group in
+            group.addTask { try await venue.run() }
+            if let switches { group.addTask { try await switches.run() } }
+        }
+        return .ok
+    }
+
+    private static func echo(_ arguments: Arguments, _ log: Log) async throws {
+        let endpoint = try simulatorListen(arguments)
+        var configuration = EchoVenue.Configuration()
+        configuration.host = endpoint.host
+        configuration.port = endpoint.port
+        configuration.compID = try testCompID(arguments, configuration.compID)
+        configuration.parties = arguments.has("any-comp-id") ? [] : try compIDs(arguments, "orders-comp-id") ?? []
+        configuration.resetOnLogon = arguments.has("reset-on-logon")
+        configuration.agree = try agreement(arguments)
+        let venue = EchoVenue(configuration) { log(.info, "echo", ["text": $0]) }
+        let port = try venue.start()
+        say("The echo \(configuration.compID) listens on \(Endpoint(host: configuration.host, port: port)).")
+        try await untilSignal { $0.addTask { try await venue.run() } }
+    }
+
+    /// The signal ends what was added; one of it that fails ends the wait.
+    private static func untilSignal(_ add: @escaping @Sendable (inout ThrowingTaskGroup<Void, any Error>) -> Void) async throws {
         try await withEndingSignals { ended in
-            try await withThrowingTaskGroup { group in
-                group.addTask { try await venue.run() }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                add(&group)
                 group.addTask { await ended.wait() }
-                // The signal ends the venue; a venue that fails ends the wait.
                 try await group.next()
                 group.cancelAll()
                 try await group.waitForAll()
             }
         }
-        return .ok
+    }
+
+    private static let scenarioLines = Scenario.list.split(separator: "\n").map { "  \($0)\n" }.joined()
+
+    private static let howToSwitch = """
+
+        By the symbol's suffix (NVDA and AAPL are quoted with every suffix: NVDA.MUTE), for any symbol with --scenario F=MUTE, or while it runs, started
+        with --admin 127.0.0.1:9881:  curl -X POST 'http://127.0.0.1:9881/scenario?symbol=F&name=MUTE'
+        There too: silence and disconnection of the whole venue, logout, halts, quotes, trades taken back and corrected. GET / lists the calls.
+
+        """
+
+    private static func simulatorListen(_ arguments: Arguments) throws(UsageError) -> Endpoint {
+        try arguments.parsed("listen", ValueKind<Endpoint>.endpoint.expected, Endpoint.init(_:)) ?? simulatorEndpoint
+    }
+
+    private static func adminEndpoint(_ arguments: Arguments) throws(UsageError) -> Endpoint? {
+        guard let endpoint = try arguments.parsed("admin", ValueKind<Endpoint>.endpoint.expected, Endpoint.init(_:)) else { return nil }
+        guard SimulatorAdmin.hosts.contains(endpoint.host) else {
+            throw UsageError("--admin is '\(endpoint)': it asks for no token, so it listens on this machine alone, such as on 127.0.0.1:9881.")
+        }
+        return endpoint
+    }
+
+    private static func testCompID(_ arguments: Arguments, _ fallback: String) throws(UsageError) -> String {
+        let kind = ValueKind<String>.compID
+        let id = try arguments.parsed("comp-id", kind.expected, kind.parse) ?? fallback
+        guard id.uppercased().contains("SIM") || id.uppercased().contains("TEST") || arguments.has("allow-live-name") else {
+            throw UsageError("--comp-id is '\(id)', which could be a live venue's: a simulator's contains SIM or TEST, or say --allow-live-name.")
+        }
+        return id
+    }
+
+    private static func compIDs(_ arguments: Arguments, _ flag: String) throws(UsageError) -> Set<String>? {
+        guard arguments.has(flag) else { return nil }
+        let kind = ValueKind<String>.compID
+        guard arguments.all(flag).allSatisfy({ kind.parse($0) != nil }) else {
+            throw UsageError("--\(flag) is not valid: expected is \(kind.expected).")
+        }
+        return Set(arguments.all(flag))
     }
 
     private static func venueConfiguration(_ arguments: Arguments) throws(UsageError) -> SimulatedVenue.Configuration {
-        let compID = ValueKind<String>.compID
-        let endpoint = try arguments.parsed("listen", ValueKind<Endpoint>.endpoint.expected, Endpoint.init(_:)) ?? simulatorEndpoint
+        let endpoint = try simulatorListen(arguments)
         var configuration = SimulatedVenue.Configuration()
         configuration.host = endpoint.host
         configuration.port = endpoint.port
-        configuration.compID = try arguments.parsed("comp-id", compID.expected, compID.parse) ?? configuration.compID
-        for (flag, path) in [("orders-comp-id", \.orderParties), ("market-data-comp-id", \.marketDataParties)]
-            as [(String, WritableKeyPath<SimulatedVenue.Configuration, Set<String>>)]
-        where arguments.has(flag) {
-            configuration[keyPath: path] = Set(arguments.all(flag))
-            guard arguments.all(flag).allSatisfy({ compID.parse($0) != nil }) else {
-                throw UsageError("--\(flag) is not valid: expected is \(compID.expected).")
-            }
-        }
+        configuration.compID = try testCompID(arguments, simulatorCompID)
+        configuration.orderParties = try compIDs(arguments, "orders-comp-id") ?? configuration.orderParties
+        configuration.marketDataParties = try compIDs(arguments, "market-data-comp-id") ?? configuration.marketDataParties
         configuration.acceptsAnyParty = arguments.has("any-comp-id")
         configuration.stateDirectory = arguments.value("state")
         configuration.receiptsFile = arguments.value("receipts")
@@ -73,6 +153,9 @@ extension Command {
             try arguments.parsed("ticks", "a whole number from 1 to 1000", ValueKind<Int>.number(1...1_000).parse) ?? configuration.ticksPerSecond
         configuration.frozen = arguments.has("frozen")
         configuration.agree = try agreement(arguments)
+        configuration.exchange.lateness =
+            try arguments.parsed("lateness", "milliseconds from 1 to 3600000", ValueKind<Int64>.number(1...3_600_000).parse)
+            ?? configuration.exchange.lateness
         for text in arguments.all("scenario") {
             let sides = text.split(separator: "=", omittingEmptySubsequences: false)
             guard sides.count == 2, !sides[0].isEmpty, let scenario = Scenario(rawValue: String(sides[1])) else {

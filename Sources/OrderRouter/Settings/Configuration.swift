@@ -56,6 +56,7 @@ struct Configuration: Sendable {
     var venue = FIXPeer()
     var heartbeatSeconds = 30
     var venueSession = SessionOptions()
+    var isLive = false
     var leaseMilliseconds: Int64 = 0
     var askMilliseconds: Int64 = 0
     /// Endpoint and TargetCompID may be unset: then they are the venue's. `quotes` is what holds.
@@ -116,6 +117,7 @@ struct Configuration: Sendable {
         settings.leaseRenewal = leaseMilliseconds / 4
         settings.leaseMargin = leaseMilliseconds / 4
         settings.askInterval = askMilliseconds
+        settings.isLive = isLive
         return settings
     }
 

@@ -66,13 +66,3 @@ extension ValueKind where Value == SessionSchedule {
         parse: { SessionSchedule($0) }
     )
 }
-
-extension ValueKind where Value == Bool {
-    static let yesOrNo = ValueKind(placeholder: "yes|no", expected: "yes or no") { text in
-        switch text {
-        case "yes": true
-        case "no": false
-        default: nil
-        }
-    }
-}

@@ -245,6 +245,14 @@ extension Setting {
         Setting("sender-comp-id", .compID, \.venue.senderCompID, .value("ORDERS"), "Our SenderCompID towards the venue."),
         Setting("target-comp-id", .compID, \.venue.targetCompID, .value("EXCH"), "The venue's CompID; executions are unique under it."),
         Setting(
+            "live",
+            .yesOrNo,
+            \.isLive,
+            .value("no"),
+            "With yes a venue whose Logon says that it is a test system (464=Y) gets no orders.",
+            why: "Orders for real money must not end in a simulator; /readyz tells which it is."
+        ),
+        Setting(
             "heartbeat",
             .number(1...3_600),
             \.heartbeatSeconds,

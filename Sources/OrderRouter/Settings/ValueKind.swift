@@ -79,6 +79,10 @@ extension ValueKind where Value == [String] {
     }
 }
 
+extension ValueKind where Value == Bool {
+    static let yesOrNo = ValueKind(placeholder: "yes|no", expected: "yes or no") { ["yes": true, "no": false][$0] }
+}
+
 extension ValueKind where Value == Log.Level {
     static let level = ValueKind(placeholder: "level", expected: Log.Level.allCases.map(\.rawValue).joined(separator: ", ")) {
         Log.Level(rawValue: $0)

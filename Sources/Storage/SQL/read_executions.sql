@@ -1,7 +1,8 @@
 -- Which of these executions are booked already, with what they said: the same id with other content is parked. The bounds leave out the parts that none
 -- of them can be in, before anything is opened; OFFSET 0 keeps each lookup one by the key.
 -- $1 venue text, $2 trade dates text[], $3 ExecIDs text[], $4 first trade date text, $5 last trade date text
-SELECT e.trade_date, e.exec_id, e.order_id, e.quantity, e.price
+SELECT e.trade_date, e.exec_id, e.order_id, e.quantity, e.price, e.kind, e.reversed_exec_id,
+    EXISTS (SELECT FROM executions r WHERE r.venue = $1 AND r.trade_date = e.trade_date AND r.reversed_exec_id = e.exec_id) AS is_reversed
 FROM unnest($2::text[], $3::text[]) AS wanted (trade_date, exec_id)
 CROSS JOIN LATERAL (
     SELECT * FROM executions

@@ -1,2 +1,2 @@
--- Where each shard's log ends: tells the streams whether there is anything new.
-SELECT shard, next_log FROM shards ORDER BY shard
+-- Where each shard's log ends: from there on a router reads for its clients.
+SELECT shard, next_log - 1 FROM shards

@@ -1,5 +1,5 @@
--- UNKNOWN orders that the venue is to be asked about again, and those whose cancel request it has not answered.
+-- UNKNOWN orders that the venue is to be asked about again, and those whose cancel or replace request it has not answered.
 -- $1 asked before bigint, $2 limit int
 SELECT order_id FROM orders
-WHERE in_doubt AND (status = 9 OR (cancel_pending AND updated_at < $1)) AND COALESCE(asked_at, 0) < $1
+WHERE in_doubt AND (status = 9 OR ((cancel_pending OR new_quantity IS NOT NULL) AND updated_at < $1)) AND COALESCE(asked_at, 0) < $1
 ORDER BY created_at LIMIT $2

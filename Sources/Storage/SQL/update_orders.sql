@@ -7,7 +7,7 @@
 -- $7 cancel_pending boolean[], $8 reasons text[], $9 updated_at bigint[], $10 least of the ids text
 UPDATE orders o SET
     status = u.status, held = u.held, filled_quantity = u.filled_quantity, filled_value = u.filled_value, cancels = u.cancels,
-    cancel_pending = u.cancel_pending, in_doubt = u.status = 9 OR u.cancel_pending, reason = u.reason, updated_at = u.updated_at,
+    cancel_pending = u.cancel_pending, in_doubt = u.status = 9 OR u.cancel_pending OR o.new_quantity IS NOT NULL, reason = u.reason, updated_at = u.updated_at,
     routed_at = CASE WHEN u.status = 2 THEN COALESCE(o.routed_at, u.updated_at) ELSE o.routed_at END
 FROM (
     SELECT *

@@ -84,7 +84,7 @@ extension KeyAnswer {
         switch try fields.parsed("outcome", KeyOutcome.init(rawValue:)) {
         case .accepted:
             let order: OrderView? = if let order = fields.optional("order") { try OrderView.read(AnswerFields(order, "order")) } else { nil }
-            return .accepted(key: key, firstBody: try fields.json("answer"), order: order)
+            return .accepted(key: key, firstStatus: Int(try fields.wholeNumber("status")), firstBody: try fields.json("answer"), order: order)
         case .notAccepted:
             return .refused(key: key, firstStatus: Int(try fields.wholeNumber("status")), firstBody: try fields.json("answer"))
         case .unknown, .notApplicable: throw fields.invalid("outcome")

@@ -81,7 +81,8 @@ package struct AcceptedAnswer: Hashable, Sendable {
 /// stands now. A key never used and fenced has no first answer: `status`, `answer` and `order` are null.
 package enum KeyAnswer: Hashable, Sendable {
     /// An order exists. `firstBody` is the body of the first answer, byte for byte; the order is nil where it ended so long ago that it is kept elsewhere.
-    case accepted(key: IdempotencyKey, firstBody: [UInt8], order: OrderView?)
+    /// `firstStatus` is 201 for an order, 202 for a replace of one.
+    case accepted(key: IdempotencyKey, firstStatus: Int, firstBody: [UInt8], order: OrderView?)
     /// A stored refusal: no order exists and none ever will.
     case refused(key: IdempotencyKey, firstStatus: Int, firstBody: [UInt8])
     /// Fenced before it was used: no order exists and none ever will.
@@ -91,9 +92,9 @@ package enum KeyAnswer: Hashable, Sendable {
         var json = JSONWriter(reservingBytes: 1_200)
         json.beginObject()
         switch self {
-        case .accepted(let key, let firstBody, let order):
+        case .accepted(let key, let firstStatus, let firstBody, let order):
             Self.begin(&json, key, .accepted, fenced: false)
-            json.member("status", Int64(AcceptedAnswer.status))
+            json.member("status", Int64(firstStatus))
             json.name("answer")
             json.verbatim(firstBody)
             json.name("order")
@@ -144,6 +145,35 @@ package struct CancelAnswer: Hashable, Sendable {
         json.member("order_id", orderID.text)
         json.member("cancel_id", cancelID)
         json.member("status", "CANCEL_REQUESTED")
+        json.endObject()
+        return json.bytes
+    }
+}
+
+/// The body of the 202 that a request to cancel all of an account's orders gets: `{"account_id","orders":[{"order_id","cancel_id"},…]}`. Each
+/// outcome is an event. Orders that have their cancel under way already are not named again.
+package struct CancelAllAnswer: Hashable, Sendable {
+    package let account: AccountID
+    package let cancels: [CancelAnswer]
+
+    package init(account: AccountID, cancels: [CancelAnswer]) {
+        self.account = account
+        self.cancels = cancels
+    }
+
+    package var body: [UInt8] {
+        var json = JSONWriter(reservingBytes: 64 + cancels.count * 128)
+        json.beginObject()
+        json.member("account_id", account.text)
+        json.name("orders")
+        json.beginArray()
+        for cancel in cancels {
+            json.beginObject()
+            json.member("order_id", cancel.orderID.text)
+            json.member("cancel_id", cancel.cancelID)
+            json.endObject()
+        }
+        json.endArray()
         json.endObject()
         return json.bytes
     }

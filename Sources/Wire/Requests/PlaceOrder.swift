@@ -4,7 +4,6 @@
 // Answers/OrderAnswers (how it is answered). Requests are read strictly, because what we ignored a trader would believe in; answers are
 // read leniently, because a newer router may say more.
 
-import Cryptography
 package import Trading
 
 /// The headers of an order as they arrived, nil where absent (design section 4.1).
@@ -80,12 +79,6 @@ package struct PlaceOrderRequest: Hashable, Sendable {
         "account_id", "symbol", "side", "order_type", "limit_price", "stop_price", "quantity", "time_in_force", "estimated_total_usd",
     ]
 
-    /// Longest signature taken, in bytes. DER needs 72, raw 64; what is longer is no P-256 signature and is not worth decoding.
-    package static let signatureLimitBytes = 256
-
-    /// Latest time taken, in milliseconds since the epoch: the last one of the year 9999. Sums and microseconds of it stay in the range of Int64.
-    package static let latestTimestamp: Int64 = 253_402_300_799_999
-
     /// Reads body and headers. When several things are wrong the answer names one, always the same:
     ///
     /// 1. `malformed_request`: the body is not a JSON object, or not strict JSON.
@@ -102,30 +95,16 @@ package struct PlaceOrderRequest: Hashable, Sendable {
         let estimatedTotal = try fields.money("estimated_total_usd")
         try check(estimatedTotal, against: terms)
 
-        let keyText = try require(headers.idempotencyKey, PlaceOrderHeaders.Name.idempotencyKey, "a UUID of version 7, new for each order")
-        let signatureText = try require(headers.signature, PlaceOrderHeaders.Name.signature, "the signature over the order in base64")
-        let clientText = try require(headers.clientTimestamp, PlaceOrderHeaders.Name.clientTimestamp, "the time in milliseconds since the epoch")
-        let quoteText = try require(
-            headers.quoteReferenceTimestamp,
-            PlaceOrderHeaders.Name.quoteReferenceTimestamp,
-            "the time of the quote in milliseconds since the epoch"
-        )
-        guard let key = IdempotencyKey(keyText) else {
-            throw .invalid(PlaceOrderHeaders.Name.idempotencyKey, "The idempotency key is not valid. Send a UUID of version 7 (RFC 9562).")
-        }
-        let signature = try readSignature(signatureText)
-        let clientTimestamp = try readTimestamp(clientText, PlaceOrderHeaders.Name.clientTimestamp)
-        let quoteReference = try readTimestamp(quoteText, PlaceOrderHeaders.Name.quoteReferenceTimestamp)
-        let credentialID = try readCredential(headers.credential)
+        let signed = try SignedHeaders.read(headers, form: "the order")
         return PlaceOrderRequest(
             account: account,
             terms: terms,
             estimatedTotal: estimatedTotal,
-            key: key,
-            signature: signature,
-            credentialID: credentialID,
-            clientTimestamp: clientTimestamp,
-            quoteReference: quoteReference
+            key: signed.key,
+            signature: signed.signature,
+            credentialID: signed.credentialID,
+            clientTimestamp: signed.clientTimestamp,
+            quoteReference: signed.quoteReference
         )
     }
 
@@ -148,7 +127,7 @@ package struct PlaceOrderRequest: Hashable, Sendable {
         )
     }
 
-    private static func readPrice(_ fields: RequestFields, _ name: String, present: Bool, _ type: OrderType) throws(Problem) -> Amount? {
+    static func readPrice(_ fields: RequestFields, _ name: String, present: Bool, _ type: OrderType) throws(Problem) -> Amount? {
         guard let price = try fields.money(name) else {
             if present { throw .invalid(name, "The field '\(name)' is missing. A \(type.text) order has one; send it.") }
             return nil
@@ -170,37 +149,6 @@ package struct PlaceOrderRequest: Hashable, Sendable {
             "estimated_total_usd",
             "'estimated_total_usd' is \(estimatedTotal), but quantity times limit_price is \(total). Send that, or leave the field out."
         )
-    }
-
-    private static func require(_ value: String?, _ name: String, _ expected: String) throws(Problem) -> String {
-        guard let value, !value.isEmpty else {
-            throw Problem(.missingHeader, "The header \(name) is missing. Send \(expected).", extras: [.field(name)])
-        }
-        return value
-    }
-
-    private static func readSignature(_ text: String) throws(Problem) -> [UInt8] {
-        let name = PlaceOrderHeaders.Name.signature
-        guard let signature = text.base64(limitBytes: signatureLimitBytes) else {
-            throw .invalid(name, "The signature is not valid base64. Send DER or the raw 64 bytes, standard alphabet with padding.")
-        }
-        return signature
-    }
-
-    private static func readTimestamp(_ text: String, _ name: String) throws(Problem) -> Int64 {
-        guard let milliseconds = text.wholeNumber, milliseconds <= latestTimestamp else {
-            throw .invalid(name, "The header \(name) is not valid. Send whole milliseconds since the epoch, digits only.")
-        }
-        return milliseconds
-    }
-
-    private static func readCredential(_ text: String?) throws(Problem) -> String? {
-        guard let text else { return nil }
-        guard text.isCredentialID else {
-            let name = PlaceOrderHeaders.Name.credential
-            throw .invalid(name, "The header \(name) is not a credential id. Send the id of an active credential, or leave the header out.")
-        }
-        return text
     }
 }
 
@@ -224,12 +172,12 @@ extension PlaceOrderRequest {
 
     /// The headers that a client sends beside Authorization and Content-Type.
     package var headers: PlaceOrderHeaders {
-        PlaceOrderHeaders(
-            idempotencyKey: key.description,
-            signature: Base64.standard.encode(signature),
-            credential: credentialID,
-            clientTimestamp: String(clientTimestamp),
-            quoteReferenceTimestamp: String(quoteReference)
-        )
+        SignedHeaders(
+            key: key,
+            signature: signature,
+            credentialID: credentialID,
+            clientTimestamp: clientTimestamp,
+            quoteReference: quoteReference
+        ).fields
     }
 }
