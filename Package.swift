@@ -23,7 +23,7 @@ let package = Package(
         .target(name: "Postgres", dependencies: ["CLibPQ"]),
         .target(name: "Cryptography", dependencies: ["COpenSSL"]),
         .target(name: "HTTPServer", dependencies: ["CHTTPParser", "CLibEvent", "COpenSSL"]),
-        .target(name: "FIX"),
+        .target(name: "FIX", exclude: ["Dictionary/QUICKFIX_LICENSE"]),
 
         // MARK: Rules. Values in, values out: no await, no clock, no input or output.
         .target(name: "Trading"),
@@ -57,8 +57,8 @@ let package = Package(
         .executableTarget(
             name: "LoadGenerator",
             dependencies: [
-                "CEpoll", "Cryptography", "ExchangeSimulator", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "Trading",
-                "Wire",
+                "CEpoll", "Cryptography", "ExchangeSimulator", "FIX", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage",
+                "Trading", "Wire",
             ]
         ),
 

@@ -15,6 +15,8 @@ package final class EchoVenue: Sendable {
         package var parties: Set<String> = []
         /// Both numbers begin again at 1 with every logon, whether the counterparty asks for it or not.
         package var resetOnLogon = false
+        /// What is agreed upon with every party beyond that: told the session's settings, which are those of a conformance run.
+        package var agree: @Sendable (inout SessionSettings) -> Void = { _ in }
         package var clock = SessionClock.system
 
         package init() {}
@@ -38,10 +40,10 @@ package final class EchoVenue: Sendable {
                 guard isKnown, logon.targetCompID == configuration.compID else { return nil }
                 var settings = SessionSettings(role: .acceptor, senderCompID: configuration.compID, targetCompID: party)
                 settings.isTest = true
-                return Acceptor.Session(
-                    settings: settings,
-                    store: EchoStore(parties, party: party, resetOnLogon: configuration.resetOnLogon)
-                )
+                settings.rules = .strict
+                configuration.agree(&settings)
+                settings.resetOnLogon = configuration.resetOnLogon
+                return Acceptor.Session(settings: settings, store: EchoStore(parties, party: party))
             }
         )
     }
@@ -107,24 +109,13 @@ final class EchoParties: Sendable {
 private final class EchoStore: SessionStore {
     private let parties: EchoParties
     private let party: String
-    private let resetOnLogon: Bool
 
-    init(_ parties: EchoParties, party: String, resetOnLogon: Bool) {
+    init(_ parties: EchoParties, party: String) {
         self.parties = parties
         self.party = party
-        self.resetOnLogon = resetOnLogon
     }
 
-    func load() -> SessionNumbers {
-        parties.with(party) { party in
-            if resetOnLogon {
-                party.numbers = SessionNumbers(generation: party.numbers.generation + 1)
-                party.sent = [:]
-                party.answers = []
-            }
-            return party.numbers
-        }
-    }
+    func load() -> SessionNumbers { parties.with(party) { $0.numbers } }
 
     func commit(_ step: SessionStep, numbers: SessionNumbers) {
         parties.with(party) { party in

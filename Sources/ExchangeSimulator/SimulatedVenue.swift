@@ -27,6 +27,8 @@ package final class SimulatedVenue: Sendable {
         /// Where to note when each new order came; nil = nowhere.
         package var receiptsFile: String?
         package var exchange = ExchangeSettings()
+        /// What is agreed upon with every party beyond the names: told the session's settings, which are strict about the dictionary.
+        package var agree: @Sendable (inout SessionSettings) -> Void = { _ in }
         package var clock = SessionClock.system
 
         package init() {}
@@ -67,7 +69,9 @@ package final class SimulatedVenue: Sendable {
                     configuration.orderParties.contains(party) || configuration.marketDataParties.contains(party) || configuration.acceptsAnyParty
                 guard isKnown, logon.targetCompID == configuration.compID else { return nil }
                 var settings = SessionSettings(role: .acceptor, senderCompID: configuration.compID, targetCompID: party)
+                settings.rules = .strict
                 settings.isTest = true
+                configuration.agree(&settings)
                 let control = SessionControl()
                 books.with { $0.lines[party] = control }
                 let store = VenueSessionStore(

@@ -200,7 +200,11 @@ package final class Acceptor: Sendable {
             defer { registry.withLock { $0.live[key] = nil } }
             let runner = SessionRunner(
                 socket: socket,
-                session: SessionState(session.settings, numbers: try session.store.load()),
+                session: SessionState(
+                    session.settings,
+                    numbers: try session.store.load(),
+                    lastUsed: session.settings.schedule == nil ? nil : try session.store.lastUsed()
+                ),
                 store: session.store,
                 clock: clock,
                 control: session.control,

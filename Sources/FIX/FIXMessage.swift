@@ -6,21 +6,22 @@ package struct FIXMessage: Sendable, Equatable {
     package let type: MessageType
     /// `tag=value` and the delimiter, over and over.
     package private(set) var bytes: [UInt8]
-    private var spans: [Span]
+    private(set) var spans: [Span]
     /// What makes the fields unreadable although the frame was sound: the first such field, nil for a readable message.
     package let defect: Defect?
 
     static let delimiter: UInt8 = 1
 
     /// Where a field's value stands in the buffer.
-    private struct Span: Equatable {
+    struct Span: Equatable {
         let tag: FIXTag
         let start: Int32
         let end: Int32
     }
 
     /// Why a field cannot be read; the reason is a SessionRejectReason (tag 373).
-    package struct Defect: Hashable, Sendable {
+    package struct Defect: Error, Hashable, Sendable {
+        /// The field (RefTagID, tag 371), where it has a number.
         package let tag: FIXTag?
         package let reason: Int
     }
@@ -31,6 +32,9 @@ package struct FIXMessage: Sendable, Equatable {
         bytes = []
         spans = []
         defect = nil
+        // What an order or a report needs, so that neither grows while it is written.
+        bytes.reserveCapacity(256)
+        spans.reserveCapacity(20)
     }
 
     /// A body from stored bytes (`tag=value` and delimiter, as `bytes` gives them).
@@ -61,9 +65,14 @@ package struct FIXMessage: Sendable, Equatable {
         append(tag) { $0.append(contentsOf: value.utf8) }
     }
 
-    package mutating func append(_ tag: FIXTag, _ value: some FixedWidthInteger) {
+    package mutating func append(_ tag: FIXTag, _ value: Int64) {
         append(tag) { $0.appendDecimal(value) }
     }
+
+    package mutating func append(_ tag: FIXTag, _ value: Int) { append(tag, Int64(value)) }
+
+    /// - Precondition: the value is within Int64.
+    package mutating func append(_ tag: FIXTag, _ value: some FixedWidthInteger) { append(tag, Int64(value)) }
 
     package mutating func append(_ tag: FIXTag, bytes value: some Collection<UInt8>) {
         append(tag) { $0.append(contentsOf: value) }
@@ -80,7 +89,7 @@ package struct FIXMessage: Sendable, Equatable {
     }
 
     private mutating func append(_ tag: FIXTag, _ write: (inout [UInt8]) -> Void) {
-        bytes.appendDecimal(tag.rawValue)
+        bytes.appendDecimal(Int64(tag.rawValue))
         bytes.append(UInt8(ascii: "="))
         let start = bytes.count
         write(&bytes)
@@ -121,7 +130,7 @@ package struct FIXMessage: Sendable, Equatable {
 
     /// A UTCTimestamp in milliseconds since the epoch; nil when absent or unreadable.
     package func time(_ tag: FIXTag) -> Int64? {
-        bytes(tag).flatMap { FIXTime.milliseconds($0) }
+        spans.first { $0.tag == tag }.flatMap { FIXTime.milliseconds(bytes, Int($0.start)..<Int($0.end)) }
     }
 
     package func has(_ tag: FIXTag) -> Bool { spans.contains { $0.tag == tag } }
@@ -183,7 +192,7 @@ package struct FIXMessage: Sendable, Equatable {
                 cursor += 1
             }
             guard cursor > index, cursor < bytes.count, bytes[cursor] == UInt8(ascii: "="), tag > 0, bytes[index] != 0x30 else {
-                defect = defect ?? Defect(tag: nil, reason: SessionRejectReason.invalidTagNumber)
+                defect = defect ?? Defect(tag: wrongTag(bytes[index...]), reason: SessionRejectReason.invalidTagNumber)
                 index = (bytes[index...].firstIndex(of: delimiter) ?? bytes.count) + 1
                 continue
             }
@@ -195,6 +204,11 @@ package struct FIXMessage: Sendable, Equatable {
             index = end + 1
         }
         return (spans, defect)
+    }
+
+    /// The number before a field's `=` where it is one, although no field has it (0, -1, 007).
+    private static func wrongTag(_ field: ArraySlice<UInt8>) -> FIXTag? {
+        field.prefix { $0 != UInt8(ascii: "=") && $0 != delimiter }.wholeNumber.flatMap { Int32(exactly: $0) }.map { FIXTag(rawValue: $0) }
     }
 
     /// The next delimiter, or for raw data what the length field just before it says, if a delimiter stands there.
@@ -231,29 +245,19 @@ extension ArraySlice<UInt8> {
 
 extension [UInt8] {
     /// Appends a whole number in decimal, without a String.
-    mutating func appendDecimal(_ value: some FixedWidthInteger) {
+    mutating func appendDecimal(_ value: Int64) {
         if value < 0 { append(UInt8(ascii: "-")) }
-        var rest = UInt64(value.magnitude)
-        let start = count
+        var rest = value.magnitude
+        var digits = InlineArray<20, UInt8>(repeating: 0)
+        var count = 0
         repeat {
-            append(0x30 + UInt8(rest % 10))
+            digits[count] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
+            count += 1
         } while rest > 0
-        self[start...].reverse()
+        while count > 0 {
+            count -= 1
+            append(digits[count])
+        }
     }
-}
-
-/// SessionRejectReason (tag 373).
-enum SessionRejectReason {
-    static let invalidTagNumber = 0
-    static let requiredTagMissing = 1
-    static let tagWithoutValue = 4
-    static let valueIncorrect = 5
-    static let incorrectDataFormat = 6
-    static let compIDProblem = 9
-    static let sendingTimeAccuracy = 10
-    static let invalidMsgType = 11
-    static let tagAppearsTwice = 13
-    static let tagOutOfOrder = 14
-    static let other = 99
 }

@@ -26,6 +26,12 @@ extension FIXTag {
     package static let targetCompID: FIXTag = 56
     package static let possResend: FIXTag = 97
     package static let origSendingTime: FIXTag = 122
+    package static let onBehalfOfCompID: FIXTag = 115
+    package static let onBehalfOfSubID: FIXTag = 116
+    package static let onBehalfOfLocationID: FIXTag = 144
+    package static let deliverToCompID: FIXTag = 128
+    package static let deliverToSubID: FIXTag = 129
+    package static let deliverToLocationID: FIXTag = 145
 
     // Session messages.
     package static let beginSeqNo: FIXTag = 7
@@ -43,6 +49,7 @@ extension FIXTag {
     package static let sessionRejectReason: FIXTag = 373
     package static let businessRejectRefID: FIXTag = 379
     package static let businessRejectReason: FIXTag = 380
+    package static let nextExpectedMsgSeqNum: FIXTag = 789
 
     // Orders and reports.
     package static let account: FIXTag = 1
@@ -117,6 +124,9 @@ extension FIXTag {
         }
     }
 
+    /// Agreed upon between two sides: no dictionary knows it.
+    var isUserDefined: Bool { rawValue >= 5_000 }
+
     /// Fields of the one repeating group that the header has.
     var isHop: Bool { (628...630).contains(rawValue) }
 }
@@ -166,16 +176,5 @@ package struct MessageType: RawRepresentable, Hashable, Sendable, ExpressibleByS
     }
 
     /// True for the message types of FIX 4.4 and for user-defined ones, which begin with U.
-    var isKnown: Bool {
-        let bytes = Array(rawValue.utf8)
-        switch bytes.count {
-        case 1:
-            let byte = bytes[0]
-            let letters: Set<UInt8> = [UInt8(ascii: "I"), UInt8(ascii: "O"), UInt8(ascii: "U")]
-            return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x5A && !letters.contains(byte)) || (byte >= 0x61 && byte <= 0x7A)
-        case 2 where bytes[0] == UInt8(ascii: "A"): return bytes[1] >= 0x41 && bytes[1] <= 0x5A
-        case 2 where bytes[0] == UInt8(ascii: "B"): return bytes[1] >= 0x41 && bytes[1] <= 0x48
-        default: return bytes.first == UInt8(ascii: "U")
-        }
-    }
+    var isKnown: Bool { rawValue.utf8.first == UInt8(ascii: "U") || FIXDictionary.fix44.structure(of: self) != nil }
 }

@@ -52,19 +52,44 @@ package enum FIXTime {
     /// Second 60 is read as the first of the next minute (leap seconds, FIX 4.4 volume 1).
     package static func milliseconds(_ text: some RandomAccessCollection<UInt8>) -> Int64? {
         let bytes = Array(text)
-        guard bytes.count >= 17, bytes[8] == UInt8(ascii: "-"), bytes[11] == UInt8(ascii: ":"), bytes[14] == UInt8(ascii: ":"),
-            let year = number(bytes[0..<4]), let month = number(bytes[4..<6]), let day = number(bytes[6..<8]),
-            let hour = number(bytes[9..<11]), let minute = number(bytes[12..<14]), let second = number(bytes[15..<17]),
-            (1...12).contains(month), (1...daysIn(month: month, year: year)).contains(day), hour < 24, minute < 60, second <= 60
+        return milliseconds(bytes, bytes.indices)
+    }
+
+    /// The same of a part of a buffer; allocates nothing.
+    static func milliseconds(_ bytes: [UInt8], _ range: Range<Int>) -> Int64? {
+        let start = range.lowerBound
+        guard range.count >= 17, bytes[start + 8] == UInt8(ascii: "-"), let day = day(bytes, start..<(start + 8)),
+            let ofDay = ofDay(bytes, (start + 9)..<range.upperBound)
+        else { return nil }
+        return day * millisecondsPerDay + ofDay
+    }
+
+    /// Reads `HH:mm:ss`, with or without a fraction: milliseconds of the day.
+    static func ofDay(_ bytes: [UInt8], _ range: Range<Int>) -> Int64? {
+        let start = range.lowerBound
+        guard range.count >= 8, bytes[start + 2] == UInt8(ascii: ":"), bytes[start + 5] == UInt8(ascii: ":"),
+            let hour = number(bytes, start..<(start + 2)), let minute = number(bytes, (start + 3)..<(start + 5)),
+            let second = number(bytes, (start + 6)..<(start + 8)), hour < 24, minute < 60, second <= 60
         else { return nil }
         var fraction: Int64 = 0
-        if bytes.count > 17 {
-            guard bytes[17] == UInt8(ascii: "."), (19...27).contains(bytes.count), number(bytes[18...]) != nil else { return nil }
-            for index in 18..<21 {
-                fraction = fraction * 10 + (index < bytes.count ? Int64(bytes[index] - zero) : 0)
+        if range.count > 8 {
+            let digits = (start + 9)..<range.upperBound
+            guard bytes[start + 8] == UInt8(ascii: "."), (10...18).contains(range.count), number(bytes, digits) != nil else { return nil }
+            for index in digits.lowerBound..<(digits.lowerBound + 3) {
+                fraction = fraction * 10 + (index < digits.upperBound ? Int64(bytes[index] - zero) : 0)
             }
         }
-        return daysSinceEpoch(year, month, day) * millisecondsPerDay + (hour * 3_600 + minute * 60 + second) * 1_000 + fraction
+        return (hour * 3_600 + minute * 60 + second) * 1_000 + fraction
+    }
+
+    /// Reads `yyyyMMdd`: days since the epoch.
+    static func day(_ bytes: [UInt8], _ range: Range<Int>) -> Int64? {
+        let start = range.lowerBound
+        guard range.count == 8, let year = number(bytes, start..<(start + 4)), let month = number(bytes, (start + 4)..<(start + 6)),
+            let day = number(bytes, (start + 6)..<(start + 8)), (1...12).contains(month),
+            (1...daysIn(month: month, year: year)).contains(day)
+        else { return nil }
+        return daysSinceEpoch(year, month, day)
     }
 
     private static func daysIn(month: Int64, year: Int64) -> Int64 {
@@ -84,19 +109,18 @@ package enum FIXTime {
     }
 
     private static func append(_ number: Int64, digits: Int, to bytes: inout [UInt8]) {
-        var divisor: Int64 = 1
-        for _ in 1..<digits { divisor *= 10 }
-        while divisor > 0 {
-            bytes.append(zero + UInt8(number / divisor % 10))
-            divisor /= 10
-        }
+        let number = Int(truncatingIfNeeded: number)
+        if digits == 4 { bytes.append(zero + UInt8(truncatingIfNeeded: number / 1_000 % 10)) }
+        if digits >= 3 { bytes.append(zero + UInt8(truncatingIfNeeded: number / 100 % 10)) }
+        bytes.append(zero + UInt8(truncatingIfNeeded: number / 10 % 10))
+        bytes.append(zero + UInt8(truncatingIfNeeded: number % 10))
     }
 
-    private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
+    private static func number(_ bytes: [UInt8], _ range: Range<Int>) -> Int64? {
         var value: Int64 = 0
-        for digit in digits {
-            guard digit >= zero, digit <= zero + 9 else { return nil }
-            value = value * 10 + Int64(digit - zero)
+        for index in range {
+            guard bytes[index] >= zero, bytes[index] <= zero + 9 else { return nil }
+            value = value * 10 + Int64(bytes[index] - zero)
         }
         return value
     }

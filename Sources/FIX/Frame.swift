@@ -21,7 +21,7 @@ enum Frame {
         rest.appendField("49=", header.senderCompID)
         rest.appendField("56=", header.targetCompID)
         rest.append(contentsOf: "34=".utf8)
-        rest.appendDecimal(header.number)
+        rest.appendDecimal(Int64(header.number))
         rest.append(FIXMessage.delimiter)
         if header.origSendingTime != nil { rest.appendField("43=", "Y") }
         let resend = body.starts(with: possResend)
@@ -34,7 +34,7 @@ enum Frame {
             FIXTime.append(original, to: &rest)
             rest.append(FIXMessage.delimiter)
         }
-        rest.append(contentsOf: body[(resend ? possResend.count : 0)...])
+        if resend { rest.append(contentsOf: body[possResend.count...]) } else { rest.append(contentsOf: body) }
         return close(rest)
     }
 
@@ -44,7 +44,7 @@ enum Frame {
         frame.reserveCapacity(rest.count + 32)
         frame.appendField("8=", beginString)
         frame.append(contentsOf: "9=".utf8)
-        frame.appendDecimal(rest.count)
+        frame.appendDecimal(Int64(rest.count))
         frame.append(FIXMessage.delimiter)
         frame.append(contentsOf: rest)
         let sum = checkSum(frame[...])

@@ -80,7 +80,11 @@ package final class Initiator: Sendable {
             do {
                 let open = try store ?? openStore()
                 store = open
-                if try connectOnce(open) { delay = configuration.backoff.lowerBound }
+                if isClosed {
+                    tell("the session is closed at this time")
+                } else if try connectOnce(open) {
+                    delay = configuration.backoff.lowerBound
+                }
             } catch {
                 tell(String(describing: error))
             }
@@ -88,6 +92,8 @@ package final class Initiator: Sendable {
             delay = min(delay * 2, configuration.backoff.upperBound)
         }
     }
+
+    private var isClosed: Bool { configuration.session.schedule.map { $0.opening(at: clock.wall()) == nil } ?? false }
 
     /// True when the session was logged on.
     private func connectOnce(_ store: any SessionStore) throws -> Bool {
@@ -99,7 +105,7 @@ package final class Initiator: Sendable {
         if numbers.generation > 1, numbers.nextIn == 1 { settings.resetOnLogon = true }
         let runner = SessionRunner(
             socket: socket,
-            session: SessionState(settings, numbers: numbers),
+            session: SessionState(settings, numbers: numbers, lastUsed: settings.schedule == nil ? nil : try store.lastUsed()),
             store: store,
             clock: clock,
             control: control,

@@ -34,7 +34,7 @@ final class SessionRunner {
     private var committed: SessionNumbers
     private var decoder: FrameDecoder
     private var pending: [UInt8] = []
-    private var replays: [ReplayRange] = []
+    private var replays = ReplayQueue()
     private var buffer = [UInt8](repeating: 0, count: 65_536)
     private var interval: Int32
     private var pullDue: Int64 = 0
@@ -75,7 +75,7 @@ final class SessionRunner {
             if let first { try process(first) }
             while true { try turn() }
         } catch let ended as Ended {
-            reason = ended.reason
+            reason = beginAgain(after: ended.reason)
         } catch {
             // What is in memory may be ahead of what is committed: nothing more is written, the next connection loads.
             reason = String(describing: error)
@@ -83,6 +83,19 @@ final class SessionRunner {
         socket.close()
         for event in session.disconnected(reason, at: clock.now).events { store.changed(event) }
         return reason
+    }
+
+    /// The line is lost or was left: numbers begin again where the settings ask for that. Returns why the connection ended.
+    private func beginAgain(after reason: String) -> String {
+        for event in session.disconnected(reason, at: clock.now).events { store.changed(event) }
+        guard let step = session.beginAgain() else { return reason }
+        do {
+            try store.commit(step, numbers: session.numbers)
+            for event in step.events { store.changed(event) }
+            return reason
+        } catch {
+            return "\(reason); the numbers did not begin again: \(error)"
+        }
     }
 
     private func turn() throws {
@@ -140,7 +153,7 @@ final class SessionRunner {
                 batch.append(step)
             }
             if batch.disconnect != nil { break }
-            if batch.deliveries.count >= settings.batchCapacity {
+            if batch.deliveries.count + batch.refused.count >= settings.batchCapacity {
                 try perform(batch)
                 batch = SessionStep()
             }
@@ -155,7 +168,8 @@ final class SessionRunner {
     // MARK: Sending
 
     private func pullIfDue() throws {
-        guard session.isLoggedOn, pending.count < settings.writeMark, clock.monotonic() >= pullDue else { return }
+        // What was asked for again goes out first: a new message between would be one more that the counterparty has to put aside.
+        guard session.isLoggedOn, replays.isEmpty, pending.count < settings.writeMark, clock.monotonic() >= pullDue else { return }
         var rounds = 0
         while rounds < settings.pullRounds, session.isLoggedOn, pending.count < settings.writeMark {
             let outgoing = try store.pull(&session, at: clock.wall())
@@ -175,10 +189,7 @@ final class SessionRunner {
 
     /// One part of what the counterparty asked for again, when the socket takes it.
     private func replayNext() throws {
-        guard let range = replays.first, pending.count < settings.writeMark else { return }
-        let part = ReplayRange(from: range.from, through: min(range.through, range.from + settings.replayCapacity - 1))
-        replays.removeFirst()
-        if part.through < range.through { replays.insert(ReplayRange(from: part.through + 1, through: range.through), at: 0) }
+        guard pending.count < settings.writeMark, let part = replays.next(settings.replayCapacity) else { return }
         let stored = try store.stored(from: part.from, through: part.through)
         try perform(session.retransmit(stored, of: part, at: clock.now))
     }
@@ -192,8 +203,8 @@ final class SessionRunner {
             committed = numbers
             interval = settings.pollInterval.lowerBound
         }
-        if step.newGeneration != nil { replays = [] }
-        replays += step.replays
+        if step.newGeneration != nil { replays.removeAll() }
+        for range in step.replays { replays.add(range) }
         for event in step.events {
             if event == .loggedOn { wasLoggedOn = true }
             store.changed(event)

@@ -7,25 +7,27 @@ extension SessionState {
         lastReceived = time.monotonic
         testRequestSent = nil
         guard message.string(.beginString) == Frame.beginString else {
-            fail("BeginString is not \(Frame.beginString)", &step)
+            leave("BeginString is not \(Frame.beginString)", &step)
             return step
         }
         if phase == .awaitingLogon, message.type != .logon {
             refusedBeforeLogon(message, &step)
             return step
         }
-        guard let number = message.int(.msgSeqNum).map(Int.init), number > 0 else {
+        let isReset = message.type == .sequenceReset && (message.flag(.gapFillFlag) == false || !message.has(.gapFillFlag))
+        // A reset is what helps when the numbers themselves are lost: it may have any.
+        guard let number = message.int(.msgSeqNum).map(Int.init), number > 0 || isReset, number <= SessionNumbers.largest else {
             if phase == .awaitingLogon { end("Logon without MsgSeqNum", &step) } else { fail("MsgSeqNum is missing", &step) }
             return step
         }
-        guard message.string(.senderCompID) == settings.targetCompID, message.string(.targetCompID) == settings.senderCompID else {
+        guard isBetweenUs(message) else {
             wrongCompID(message, number, &step)
             return step
         }
         let resets = message.flag(.resetSeqNumFlag) == true && message.flag(.possDupFlag) != true
         if message.type == .logon, phase == .awaitingLogon || resets {
             receivedLogon(message, number, &step)
-        } else if message.type == .sequenceReset, message.flag(.gapFillFlag) != true {
+        } else if isReset {
             receivedReset(message, number, &step)
         } else {
             inSequence(message, number, &step)
@@ -34,54 +36,13 @@ extension SessionState {
         return step
     }
 
-    // MARK: Before logon
-
-    /// The first message has to be a Logon. An initiator may get a Logout or Reject that says why it was refused.
-    private mutating func refusedBeforeLogon(_ message: FIXMessage, _ step: inout SessionStep) {
-        guard settings.role == .initiator, message.type == .logout || message.type == .reject else {
-            return end("the first message is \(message.type), not Logon", &step)
+    /// A CompID without a value is no wrong one: the message is refused for it, the session goes on.
+    private func isBetweenUs(_ message: FIXMessage) -> Bool {
+        func names(_ tag: FIXTag, _ compID: String) -> Bool {
+            guard let value = message.bytes(tag) else { return false }
+            return value.elementsEqual(compID.utf8) || (value.isEmpty && phase != .awaitingLogon)
         }
-        if message.int(.msgSeqNum) == Int64(numbers.nextIn) { numbers.nextIn += 1 }
-        let text = message.string(.text) ?? "no reason given"
-        step.events.append(.loggedOut(text))
-        end("logon refused: \(text)", &step)
-    }
-
-    private mutating func wrongCompID(_ message: FIXMessage, _ number: Int, _ step: inout SessionStep) {
-        if phase == .awaitingLogon { return end("wrong SenderCompID or TargetCompID", &step) }
-        let missing: FIXTag? = message.has(.senderCompID) ? (message.has(.targetCompID) ? nil : .targetCompID) : .senderCompID
-        let reason = missing == nil ? SessionRejectReason.compIDProblem : SessionRejectReason.requiredTagMissing
-        reject(message, number, tag: missing ?? .senderCompID, reason: reason, "wrong SenderCompID or TargetCompID", &step)
-        if number == numbers.nextIn { numbers.nextIn += 1 }
-        fail("wrong SenderCompID or TargetCompID", &step)
-    }
-
-    private mutating func receivedLogon(_ message: FIXMessage, _ number: Int, _ step: inout SessionStep) {
-        let wasAwaiting = phase == .awaitingLogon
-        guard message.defect == nil, message.int(.encryptMethod) == 0, let interval = message.int(.heartBtInt),
-            (0...SessionSettings.longestHeartbeatSeconds).contains(interval)
-        else { return fail("Logon without usable EncryptMethod and HeartBtInt", &step) }
-        let resets = message.flag(.resetSeqNumFlag) == true
-        if resets, number != 1 { return fail("ResetSeqNumFlag=Y with MsgSeqNum \(number), not 1", &step) }
-        if sentReset, !resets, number != 1 { return fail("the sequence number reset was not confirmed", &step) }
-        let answers = settings.role == .acceptor ? wasAwaiting || (resets && !sentReset) : resets && !sentReset
-        if resets, !sentReset { beginGeneration(&step) }
-        if number < numbers.nextIn {
-            return fail("MsgSeqNum too low, expecting \(numbers.nextIn) but received \(number)", &step)
-        }
-        sentReset = false
-        counterpartyIsTest = message.flag(.testMessageIndicator) == true
-        if settings.role == .acceptor { heartbeat = interval * 1_000 }
-        if answers { sendLogon(reset: resets, &step) }
-        if wasAwaiting {
-            enter(.loggedOn)
-            step.events.append(.loggedOn)
-        }
-        if number == numbers.nextIn {
-            numbers.nextIn += 1
-        } else {
-            keepEarly(number, nil, &step)
-        }
+        return names(.senderCompID, settings.targetCompID) && names(.targetCompID, settings.senderCompID)
     }
 
     // MARK: In sequence
@@ -89,13 +50,11 @@ extension SessionState {
     private mutating func inSequence(_ message: FIXMessage, _ number: Int, _ step: inout SessionStep) {
         if number > numbers.nextIn { return tooHigh(message, number, &step) }
         if number < numbers.nextIn {
-            guard message.flag(.possDupFlag) == true else {
-                return fail("MsgSeqNum too low, expecting \(numbers.nextIn) but received \(number)", &step)
-            }
-            // Seen before: ignored, except that a duplicate which does not say when it was first sent is refused.
-            if !message.has(.origSendingTime), message.type != .sequenceReset {
-                reject(message, number, tag: .origSendingTime, reason: SessionRejectReason.requiredTagMissing, "PossDup without it", &step)
-            }
+            guard message.flag(.possDupFlag) == true else { return tooLow(number, &step) }
+            // Seen before: ignored, except that a duplicate which does not say soundly when it was first sent is refused.
+            guard message.type != .sequenceReset, let defect = originalTimeDefect(of: message, sent: message.time(.sendingTime)) else { return }
+            reject(message, number, defect, &step)
+            if defect.reason == SessionRejectReason.sendingTimeAccuracy { leave(SessionRejectReason.text(defect.reason), &step) }
             return
         }
         process(message, number, &step)
@@ -104,11 +63,15 @@ extension SessionState {
     private mutating func tooHigh(_ message: FIXMessage, _ number: Int, _ step: inout SessionStep) {
         switch message.type {
         case .logout:
-            // Answered now; its number is not taken as received, so that the gap before it is asked for after the next logon.
-            receivedLogout(message, &step)
+            // Answered once what is missing has come, or after a while; who has said goodbye already leaves. Either way its number is not taken as
+            // received while there is a gap before it.
+            if phase == .loggingOut { return receivedLogout(message, &step) }
+            pendingLogout = pendingLogout ?? (message, now.monotonic)
+            keepEarly(number, message, &step)
         case .resendRequest:
-            // Answered before our own request: otherwise two sides that both have gaps would wait for one another.
-            if message.defect == nil { receivedResendRequest(message, number, &step) }
+            // Answered before our own request: otherwise two sides that both have gaps would wait for one another. A second copy is one request.
+            guard !early.holds(number) else { return }
+            if isAcceptable(message, number, &step) { receivedResendRequest(message, number, &step) }
             if phase != .disconnected { keepEarly(number, nil, &step) }
         default:
             keepEarly(number, message, &step)
@@ -117,7 +80,9 @@ extension SessionState {
 
     /// The next expected message: its number is taken, whatever becomes of it.
     mutating func process(_ message: FIXMessage, _ number: Int, _ step: inout SessionStep) {
-        if message.type == .sequenceReset, message.defect == nil { return receivedGapFill(message, number, &step) }
+        if message.type == .sequenceReset, message.defect == nil, message.flag(.gapFillFlag) == true {
+            return receivedGapFill(message, number, &step)
+        }
         numbers.nextIn = number + 1
         guard isAcceptable(message, number, &step) else { return }
         switch message.type {
@@ -125,87 +90,32 @@ extension SessionState {
         case .testRequest: receivedTestRequest(message, number, &step)
         case .resendRequest: receivedResendRequest(message, number, &step)
         case .logout: receivedLogout(message, &step)
-        case .logon: reject(message, number, tag: nil, reason: SessionRejectReason.other, "already logged on", &step)
+        case .logon: reject(message, number, tag: nil, reason: SessionRejectReason.other, &step)
+        case .sequenceReset: reject(message, number, tag: .gapFillFlag, reason: SessionRejectReason.incorrectDataFormat, &step)
+        case .reject, .businessMessageReject: step.deliveries.append(Delivery(number, message))
         default:
-            step.deliveries.append(
-                Delivery(
-                    number: number,
-                    message: message,
-                    isPossDup: message.flag(.possDupFlag) == true,
-                    isPossResend: message.flag(.possResend) == true
-                )
-            )
-        }
-    }
-
-    /// Refuses what a message of any type must not be. True when it may be worked on.
-    private mutating func isAcceptable(_ message: FIXMessage, _ number: Int, _ step: inout SessionStep) -> Bool {
-        if let defect = message.defect {
-            reject(message, number, tag: defect.tag, reason: defect.reason, "a field cannot be read", &step)
-            return false
-        }
-        if let defect = message.headerDefect {
-            reject(message, number, tag: defect.tag, reason: defect.reason, "a header field at the wrong place or twice", &step)
-            return false
-        }
-        guard message.type.isKnown else {
-            reject(message, number, tag: .msgType, reason: SessionRejectReason.invalidMsgType, "not a FIX 4.4 message type", &step)
-            return false
-        }
-        guard message.has(.sendingTime) else {
-            reject(message, number, tag: .sendingTime, reason: SessionRejectReason.requiredTagMissing, "SendingTime is missing", &step)
-            return false
-        }
-        guard let sendingTime = message.time(.sendingTime) else {
-            reject(message, number, tag: .sendingTime, reason: SessionRejectReason.incorrectDataFormat, "not a UTCTimestamp", &step)
-            return false
-        }
-        if message.flag(.possDupFlag) == true {
-            guard message.has(.origSendingTime) else {
-                reject(message, number, tag: .origSendingTime, reason: SessionRejectReason.requiredTagMissing, "PossDup without it", &step)
-                return false
-            }
-            guard let original = message.time(.origSendingTime), original <= sendingTime else {
-                inaccurate(message, number, .origSendingTime, "OrigSendingTime is after SendingTime", &step)
-                return false
+            if settings.supportedTypes?.contains(message.type) == false {
+                rejectUnsupported(message, number, &step)
+            } else {
+                step.deliveries.append(Delivery(number, message))
             }
         }
-        if let tolerance = settings.sendingTimeTolerance, abs(sendingTime - now.wall) > tolerance {
-            inaccurate(message, number, .sendingTime, "SendingTime is too far from our clock", &step)
-            return false
-        }
-        return true
-    }
-
-    private mutating func inaccurate(_ message: FIXMessage, _ number: Int, _ tag: FIXTag, _ text: String, _ step: inout SessionStep) {
-        reject(message, number, tag: tag, reason: SessionRejectReason.sendingTimeAccuracy, text, &step)
-        fail(text, &step)
     }
 
     private mutating func receivedTestRequest(_ message: FIXMessage, _ number: Int, _ step: inout SessionStep) {
         guard let id = message.bytes(.testReqID) else {
-            return reject(message, number, tag: .testReqID, reason: SessionRejectReason.requiredTagMissing, "TestReqID is missing", &step)
+            return reject(message, number, tag: .testReqID, reason: SessionRejectReason.requiredTagMissing, &step)
         }
         var answer = FIXMessage(.heartbeat)
         answer.append(.testReqID, bytes: id)
         sendAdmin(answer, &step)
     }
 
-    private mutating func receivedLogout(_ message: FIXMessage, _ step: inout SessionStep) {
+    /// The answer to our Logout, or the counterparty's own, which is answered.
+    mutating func receivedLogout(_ message: FIXMessage, _ step: inout SessionStep) {
+        owesReset = owesReset || settings.resetOnLogout
         if phase == .loggingOut { return end(logoutText.isEmpty ? "logged out" : logoutText, &step) }
         sendLogout("", &step)
         end(message.string(.text) ?? "the counterparty logged out", &step)
-    }
-
-    /// Session Reject (3) of one message. A Reject is never rejected: two sides that do not understand one another would go on for ever.
-    mutating func reject(_ message: FIXMessage, _ number: Int, tag: FIXTag?, reason: Int, _ text: String, _ step: inout SessionStep) {
-        guard message.type != .reject else { return }
-        var reject = FIXMessage(.reject)
-        reject.append(.refSeqNum, number)
-        if let tag { reject.append(.refTagID, tag.rawValue) }
-        if !message.type.rawValue.isEmpty { reject.append(.refMsgType, message.type.rawValue) }
-        reject.append(.sessionRejectReason, reason)
-        reject.append(.text, text)
-        sendAdmin(reject, &step)
     }
 }

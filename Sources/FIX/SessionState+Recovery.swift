@@ -18,6 +18,8 @@ struct EarlyMessages: Sendable {
 
     var lowest: Int? { messages.keys.min() }
 
+    func holds(_ number: Int) -> Bool { messages[number] != nil }
+
     mutating func keep(_ number: Int, _ message: FIXMessage?, capacity: Int, capacityBytes: Int) {
         highest = max(highest, number)
         let size = message?.bytes.count ?? 0
@@ -77,23 +79,20 @@ extension SessionState {
     }
 
     private mutating func ask(through: Int, attempts: Int, _ step: inout SessionStep) {
-        gap = Gap(through: through, askedAt: now.monotonic, nextIn: numbers.nextIn, attempts: attempts)
+        // What is beyond the portion is asked for once the portion is here.
+        let portion = min(through - numbers.nextIn, settings.resendPortion - 1) + numbers.nextIn
+        gap = Gap(through: portion, askedAt: now.monotonic, nextIn: numbers.nextIn, attempts: attempts)
         var request = FIXMessage(.resendRequest)
         request.append(.beginSeqNo, numbers.nextIn)
-        request.append(.endSeqNo, through)
+        request.append(.endSeqNo, settings.asksToInfinity && portion == through ? 0 : portion)
         sendAdmin(request, &step)
     }
 
     /// SequenceReset-GapFill in its turn: the numbers up to NewSeqNo hold nothing for us.
     mutating func receivedGapFill(_ message: FIXMessage, _ number: Int, _ step: inout SessionStep) {
-        guard let next = message.int(.newSeqNo).map(Int.init) else {
+        guard let next = newNumber(in: message, number, atLeast: number + 1, &step) else {
             numbers.nextIn = number + 1
-            return reject(message, number, tag: .newSeqNo, reason: SessionRejectReason.requiredTagMissing, "NewSeqNo is missing", &step)
-        }
-        guard next > number else {
-            numbers.nextIn = number + 1
-            let text = "NewSeqNo \(next) is not beyond MsgSeqNum \(number)"
-            return reject(message, number, tag: .newSeqNo, reason: SessionRejectReason.valueIncorrect, text, &step)
+            return
         }
         numbers.nextIn = next
         early.drop(below: next)
@@ -101,34 +100,49 @@ extension SessionState {
 
     /// SequenceReset-Reset: whatever its own number, we expect NewSeqNo from now on; never a lower one than we already expect.
     mutating func receivedReset(_ message: FIXMessage, _ number: Int, _ step: inout SessionStep) {
-        guard let next = message.int(.newSeqNo).map(Int.init) else {
-            return reject(message, number, tag: .newSeqNo, reason: SessionRejectReason.requiredTagMissing, "NewSeqNo is missing", &step)
-        }
-        guard next >= numbers.nextIn else {
-            let text = "NewSeqNo \(next) is below the expected \(numbers.nextIn)"
-            return reject(message, number, tag: .newSeqNo, reason: SessionRejectReason.valueIncorrect, text, &step)
-        }
+        guard let next = newNumber(in: message, number, atLeast: numbers.nextIn, &step) else { return }
         if next > numbers.nextIn { step.events.append(.inboundSkipped(from: numbers.nextIn, through: next - 1)) }
         numbers.nextIn = next
         gap = nil
         early.drop(below: next)
     }
 
+    /// NewSeqNo of a SequenceReset; nil when it was refused.
+    private mutating func newNumber(in message: FIXMessage, _ number: Int, atLeast least: Int, _ step: inout SessionStep) -> Int? {
+        if let defect = message.defect {
+            reject(message, number, defect, &step)
+            return nil
+        }
+        guard let next = message.int(.newSeqNo).map(Int.init) else {
+            rejectUnreadable(.newSeqNo, of: message, number, &step)
+            return nil
+        }
+        guard next >= least, next <= SessionNumbers.largest else {
+            reject(message, number, tag: .newSeqNo, reason: SessionRejectReason.valueIncorrect, &step)
+            return nil
+        }
+        return next
+    }
+
+    /// A field that the session needs is not there, or is no number.
+    private mutating func rejectUnreadable(_ tag: FIXTag, of message: FIXMessage, _ number: Int, _ step: inout SessionStep) {
+        let isThere = message.bytes(tag)?.isEmpty == false
+        let reason = isThere ? SessionRejectReason.incorrectDataFormat : SessionRejectReason.requiredTagMissing
+        reject(message, number, tag: tag, reason: reason, &step)
+    }
+
     // MARK: What the counterparty misses
 
     mutating func receivedResendRequest(_ message: FIXMessage, _ number: Int, _ step: inout SessionStep) {
-        guard let from = message.int(.beginSeqNo).map(Int.init), let end = message.int(.endSeqNo).map(Int.init) else {
-            let missing: FIXTag = message.int(.beginSeqNo) == nil ? .beginSeqNo : .endSeqNo
-            return reject(message, number, tag: missing, reason: SessionRejectReason.requiredTagMissing, "no usable range", &step)
-        }
-        guard from >= 1, end == 0 || end >= from else {
-            return reject(message, number, tag: .endSeqNo, reason: SessionRejectReason.valueIncorrect, "EndSeqNo before BeginSeqNo", &step)
-        }
+        guard let from = message.int(.beginSeqNo).map(Int.init) else { return rejectUnreadable(.beginSeqNo, of: message, number, &step) }
+        guard let end = message.int(.endSeqNo).map(Int.init) else { return rejectUnreadable(.endSeqNo, of: message, number, &step) }
+        guard from >= 1 else { return reject(message, number, tag: .beginSeqNo, reason: SessionRejectReason.valueIncorrect, &step) }
+        // EndSeqNo 0 = whatever was sent.
+        guard end == 0 || end >= from else { return reject(message, number, tag: .endSeqNo, reason: SessionRejectReason.valueIncorrect, &step) }
         let lastSent = numbers.nextOut - 1
         guard from <= lastSent else {
             step.events.append(.askedBeyondSent(from: from, nextOut: numbers.nextOut))
-            let text = "nothing sent from \(from) on, the last is \(lastSent)"
-            return reject(message, number, tag: .beginSeqNo, reason: SessionRejectReason.valueIncorrect, text, &step)
+            return reject(message, number, tag: .beginSeqNo, reason: SessionRejectReason.valueIncorrect, &step)
         }
         step.replays.append(ReplayRange(from: from, through: end == 0 ? lastSent : min(end, lastSent)))
     }

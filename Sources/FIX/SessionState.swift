@@ -28,17 +28,27 @@ package struct SessionState: Sendable {
     var early = EarlyMessages()
     /// The Text with which we began to log out.
     var logoutText = ""
+    /// The counterparty's Logout, with messages before it that are still missing here: answered when they have come, or after a while.
+    var pendingLogout: (message: FIXMessage, since: Int64)?
+    /// When these numbers were last used, as far as it is known; for a session with a schedule.
+    var lastUsed: Int64?
+    /// The schedule's period that the session is logged on in.
+    var period: Int64?
+    /// The connection has ended in a way after which the settings ask for new numbers.
+    var owesReset = false
 
-    package init(_ settings: SessionSettings, numbers: SessionNumbers) {
+    /// - Parameter lastUsed: when these numbers were last used; nil = not known. Matters only with a schedule.
+    package init(_ settings: SessionSettings, numbers: SessionNumbers, lastUsed: Int64? = nil) {
         self.settings = settings
         self.numbers = numbers
+        self.lastUsed = lastUsed
     }
 
     /// The counterparty's last Logon said that it is no live system (TestMessageIndicator 464=Y).
     package internal(set) var counterpartyIsTest = false
 
     /// True while application messages may be numbered and sent.
-    package var isLoggedOn: Bool { phase == .loggedOn }
+    package var isLoggedOn: Bool { phase == .loggedOn && pendingLogout == nil }
     package var isConnected: Bool { phase != .disconnected }
     /// True while messages that the counterparty has sent are still missing here.
     package var isFillingGap: Bool { gap != nil }
@@ -56,12 +66,13 @@ package struct SessionState: Sendable {
         heartbeat = Int64(settings.heartbeatSeconds) * 1_000
         sentReset = false
         testRequestSent = nil
-        gap = nil
-        early = EarlyMessages()
+        owesReset = false
+        forgetGap()
         if settings.role == .initiator {
-            if settings.resetOnLogon { beginGeneration(&step) }
-            sendLogon(reset: settings.resetOnLogon, &step)
-            sentReset = settings.resetOnLogon
+            let resets = settings.resetOnLogon || isOfEarlierPeriod
+            if resets { beginGeneration(&step) }
+            sendLogon(reset: resets, &step)
+            sentReset = resets
         }
         return step
     }
@@ -88,6 +99,10 @@ package struct SessionState: Sendable {
         case .loggedOn:
             checkSilence(&step)
             if phase == .loggedOn { checkGap(&step) }
+            if phase == .loggedOn { checkPendingLogout(&step) }
+            if phase == .loggedOn, let schedule = settings.schedule, schedule.opening(at: time.wall) != period {
+                leave("the session's hours are over", &step)
+            }
         }
         return step
     }
@@ -99,10 +114,7 @@ package struct SessionState: Sendable {
         switch phase {
         case .disconnected, .loggingOut: break
         case .awaitingLogon: end(text, &step)
-        case .loggedOn:
-            logoutText = text
-            sendLogout(text, &step)
-            enter(.loggingOut)
+        case .loggedOn: leave(text, &step)
         }
         return step
     }
@@ -112,6 +124,16 @@ package struct SessionState: Sendable {
         var step = SessionStep()
         now = time
         end(reason, &step)
+        return step
+    }
+
+    /// After a connection has ended: a step that begins the numbers again where the settings ask for that, else nil. To be committed.
+    package mutating func beginAgain() -> SessionStep? {
+        precondition(phase == .disconnected, "Numbers begin again between connections.")
+        guard owesReset, numbers.nextOut > 1 || numbers.nextIn > 1 else { return nil }
+        owesReset = false
+        var step = SessionStep()
+        beginGeneration(&step)
         return step
     }
 
@@ -144,25 +166,24 @@ package struct SessionState: Sendable {
         step.frames.append(outgoing.frame)
     }
 
-    mutating func sendLogon(reset: Bool, _ step: inout SessionStep) {
-        var logon = FIXMessage(.logon)
-        logon.append(.encryptMethod, 0)
-        logon.append(.heartBtInt, heartbeat / 1_000)
-        if reset { logon.append(.resetSeqNumFlag, flag: true) }
-        if settings.isTest { logon.append(.testMessageIndicator, flag: true) }
-        sendAdmin(logon, &step)
-    }
-
     mutating func sendLogout(_ text: String, _ step: inout SessionStep) {
         var logout = FIXMessage(.logout)
         if !text.isEmpty { logout.append(.text, text) }
         sendAdmin(logout, &step)
     }
 
-    /// The counterparty broke the protocol beyond repair: say so and leave.
+    /// The counterparty broke the protocol beyond repair: say so and leave at once.
     mutating func fail(_ text: String, _ step: inout SessionStep) {
         sendLogout(text, &step)
         end(text, &step)
+    }
+
+    /// Say so and leave when the counterparty has answered; who is leaving already leaves at once.
+    mutating func leave(_ text: String, _ step: inout SessionStep) {
+        guard phase == .loggedOn else { return end(text, &step) }
+        logoutText = text
+        sendLogout(text, &step)
+        enter(.loggingOut)
     }
 
     mutating func end(_ reason: String, _ step: inout SessionStep) {
@@ -171,8 +192,8 @@ package struct SessionState: Sendable {
         step.events.append(.disconnected(reason))
         step.disconnect = reason
         enter(.disconnected)
-        gap = nil
-        early = EarlyMessages()
+        forgetGap()
+        owesReset = owesReset || settings.resetOnDisconnect
     }
 
     mutating func enter(_ next: Phase) {
@@ -184,13 +205,26 @@ package struct SessionState: Sendable {
     mutating func beginGeneration(_ step: inout SessionStep) {
         precondition(step.outgoing.isEmpty && step.deliveries.isEmpty, "A new generation begins its step.")
         numbers = SessionNumbers(generation: numbers.generation + 1)
-        gap = nil
-        early = EarlyMessages()
+        forgetGap()
         step.newGeneration = numbers.generation
         step.events.append(.generationBegan(numbers.generation))
     }
 
-    // MARK: Silence
+    private mutating func forgetGap() {
+        gap = nil
+        early = EarlyMessages()
+        pendingLogout = nil
+    }
+
+    // MARK: Time
+
+    /// The numbers are of an earlier period of the schedule than now, or nobody knows of which one.
+    var isOfEarlierPeriod: Bool {
+        guard let schedule = settings.schedule, let opening = schedule.opening(at: now.wall), numbers.nextOut > 1 || numbers.nextIn > 1 else {
+            return false
+        }
+        return lastUsed.map { $0 < opening } ?? true
+    }
 
     private mutating func checkSilence(_ step: inout SessionStep) {
         guard heartbeat > 0 else { return }
@@ -204,5 +238,10 @@ package struct SessionState: Sendable {
             testRequestSent = now.monotonic
         }
         if now.monotonic - lastSent >= heartbeat { sendAdmin(FIXMessage(.heartbeat), &step) }
+    }
+
+    private mutating func checkPendingLogout(_ step: inout SessionStep) {
+        guard let pending = pendingLogout, now.monotonic - pending.since >= settings.logoutTimeout else { return }
+        receivedLogout(pending.message, &step)
     }
 }

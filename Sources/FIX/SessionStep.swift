@@ -6,6 +6,9 @@ package struct SessionNumbers: Hashable, Sendable {
     /// The number that we expect from the counterparty next; 1 or more.
     package var nextIn: Int
 
+    /// A larger number is a mistake: a million messages a second for eleven days.
+    static let largest = 1_000_000_000_000
+
     package init(generation: Int64 = 1, nextOut: Int = 1, nextIn: Int = 1) {
         self.generation = generation
         self.nextOut = nextOut
@@ -70,6 +73,13 @@ package struct Delivery: Sendable {
     package let isPossDup: Bool
     /// PossResend: the content may have been sent before under another number.
     package let isPossResend: Bool
+
+    init(_ number: Int, _ message: FIXMessage) {
+        self.number = number
+        self.message = message
+        isPossDup = message.flag(.possDupFlag) == true
+        isPossResend = message.flag(.possResend) == true
+    }
 }
 
 /// Sent messages that the counterparty asked for again; both ends included, `through` is never beyond the last number sent.
@@ -103,6 +113,8 @@ package struct SessionStep: Sendable {
     package var newGeneration: Int64?
     /// Messages for the application, in order.
     package var deliveries: [Delivery] = []
+    /// Application messages that were answered with a session Reject, in order: not to be acted upon, but what they speak of is in doubt.
+    package var refused: [Delivery] = []
     /// New messages with new numbers, in order.
     package var outgoing: [OutgoingMessage] = []
     /// What to write, in order: the frames of `outgoing` and those that carry no new number (resends and gap fills).
@@ -118,6 +130,7 @@ package struct SessionStep: Sendable {
     package mutating func append(_ next: SessionStep) {
         precondition(next.newGeneration == nil, "A new generation begins a commit of its own.")
         deliveries += next.deliveries
+        refused += next.refused
         outgoing += next.outgoing
         frames += next.frames
         replays += next.replays

@@ -8,6 +8,10 @@ package protocol SessionStore: AnyObject {
     /// Generation and next numbers. Called before each connection.
     func load() throws -> SessionNumbers
 
+    /// When this generation's numbers were last used, as far as it is known; milliseconds since the epoch. Asked only for a session with a
+    /// schedule, whose numbers begin again in each period.
+    func lastUsed() throws -> Int64?
+
     /// Deliveries, inbound number, outgoing messages and outbound number in one commit: all or nothing, and durable before it returns. With
     /// `step.newGeneration` set, everything in the step belongs to that generation.
     func commit(_ step: SessionStep, numbers: SessionNumbers) throws
@@ -29,6 +33,11 @@ package protocol SessionStore: AnyObject {
 
     /// For state that is shown elsewhere. Called after the commit of the step that it belongs to.
     func changed(_ event: SessionEvent)
+}
+
+extension SessionStore {
+    /// A store that does not know: with a schedule, numbers begin again with each logon.
+    package func lastUsed() throws -> Int64? { nil }
 }
 
 /// The clocks of a driver. The monotonic one also counts while the machine sleeps (CLOCK_BOOTTIME): a lease does.

@@ -96,6 +96,15 @@ extension Database {
         return SessionRecord(epoch: rows.int64(0, 0), generation: rows.int64(0, 1), nextOut: rows.int64(0, 2), nextIn: rows.int64(0, 3))
     }
 
+    /// When the session's numbers of this generation were last used, as far as kept messages tell; nil = none is kept.
+    package func sessionUsed(_ session: String, generation: Int64) throws(PostgresError) -> Int64? {
+        let rows = try run(SQL.readSessionUsed) {
+            $0.append(session)
+            $0.append(generation)
+        }
+        return rows.optionalInt64(0, 0)
+    }
+
     /// Whether some router holds the session logged on.
     package func venueIsUp(_ session: String) throws(PostgresError) -> Bool {
         let rows = try run(SQL.readVenueUp) { $0.append(session) }

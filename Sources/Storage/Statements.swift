@@ -91,6 +91,7 @@ package enum SQL {
     static let readReconciliationAnswer = Statement("read_reconciliation_answer")
     static let readRecoveredKeys = Statement("read_recovered_keys")
     static let readSent = Statement("read_sent")
+    static let readSessionUsed = Statement("read_session_used")
     static let readSilentOrders = Statement("read_silent_orders")
     static let readTableSizes = Statement("read_table_sizes")
     static let readUnknownOrders = Statement("read_unknown_orders")
@@ -141,11 +142,11 @@ package enum SQL {
         readLogEnds, readOpenInPart, readOpenOrdersOfAccount, readOpenReconciliations, readOrderParts,
         readOrdersAtVenue, readOrdersByID, readOrdersInDoubt, readOrdersToCancel, readOutbox, readOverdueOrders,
         readPartObstacle, readParts, readReconciliation, readReconciliationAnswer, readRecoveredKeys, readSent,
-        readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp, readWholeTables, recoverDatabase,
-        releaseLease, resetSession, setCancelTimer, setLoggedOn, showOrder, showOrderAlarms, showOrderEntries,
-        showOrderEvents, showOrderExecutions, showOrderReceived, showOrderSent, takeLease, updateOrders,
-        verifyAlarms, verifyBalances, verifyCounters, verifyEntries, verifyEvents, verifyFills, verifyHolds,
-        verifyJournals, verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns,
+        readSessionUsed, readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp, readWholeTables,
+        recoverDatabase, releaseLease, resetSession, setCancelTimer, setLoggedOn, showOrder, showOrderAlarms,
+        showOrderEntries, showOrderEvents, showOrderExecutions, showOrderReceived, showOrderSent, takeLease,
+        updateOrders, verifyAlarms, verifyBalances, verifyCounters, verifyEntries, verifyEvents, verifyFills,
+        verifyHolds, verifyJournals, verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns,
         verifyVenueOrders,
     ]
 }

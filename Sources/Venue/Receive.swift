@@ -9,9 +9,10 @@ extension VenueSession {
     func receive(_ step: SessionStep, numbers: SessionNumbers) throws {
         let begun = ContinuousClock.now
         let now = now
-        let reports = step.deliveries.compactMap { ReceivedReport($0, receivedAt: now) }
-        for delivery in step.deliveries where !delivery.message.type.speaksOfOrders {
-            observer.trouble("message \(delivery.number) of type \(delivery.message.type) speaks of no order and is passed over")
+        var reports = step.deliveries.compactMap { ReceivedReport($0, receivedAt: now) }
+        if !step.refused.isEmpty {
+            for delivery in step.refused { observer.trouble("message \(delivery.number) is refused: \(delivery.message)") }
+            reports = (reports + step.refused.compactMap { ReceivedReport(refused: $0) }).sorted { $0.number < $1.number }
         }
         if !reports.isEmpty { observer.step(.receiveRead) }
         try database.commitReceived(
@@ -28,8 +29,4 @@ extension VenueSession {
         observer.received()
         observer.batch("receive", reports.count, .now - begun)
     }
-}
-
-extension MessageType {
-    fileprivate var speaksOfOrders: Bool { ["8", "9", "3", "j"].contains(rawValue) }
 }

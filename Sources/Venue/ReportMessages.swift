@@ -22,6 +22,19 @@ extension ReceivedReport {
         }
         self.init(number: Int64(delivery.number), report: report, refusedNumber: refused, message: message.bytes)
     }
+
+    /// A report that the session has refused (Reject, 35=3): nothing of it is believed but whose order it speaks of, which makes it unbookable. It is
+    /// parked, its order UNKNOWN, until the venue says what it meant.
+    init?(refused delivery: Delivery) {
+        let message = delivery.message
+        guard message.type == .executionReport || message.type == .orderCancelReject else { return nil }
+        var report = VenueReport(kind: .other)
+        report.nameOrder(of: message)
+        // An answer to a status request is asked for again anyway.
+        if message.string(.execType) == "I" { report.execType = "I" }
+        report.text = message.string(.text)
+        self.init(number: Int64(delivery.number), report: report, refusedNumber: nil, message: message.bytes)
+    }
 }
 
 extension VenueReport {
@@ -56,7 +69,7 @@ extension VenueReport {
     }
 
     /// Tag 11 names the order, or one of its requests (`<order_id>-c<n>`, `-r<n>`): under a replace that it has taken, the venue knows the order by that.
-    private mutating func nameOrder(of message: FIXMessage) {
+    fileprivate mutating func nameOrder(of message: FIXMessage) {
         guard let name = message.string(.clOrdID) ?? message.string(.origClOrdID) else { return }
         guard let dash = name.lastIndex(of: "-"), OrderID(String(name[..<dash])) != nil, ["c", "r"].contains(name[dash...].dropFirst().first) else {
             orderID = name

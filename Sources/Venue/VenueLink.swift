@@ -17,11 +17,9 @@ package final class VenueLink: Sendable {
         observer: VenueObserver,
         random: @escaping @Sendable () -> Double
     ) {
-        var fix = SessionSettings(role: .initiator, senderCompID: settings.senderCompID, targetCompID: settings.targetCompID)
-        fix.heartbeatSeconds = settings.heartbeatSeconds
         let holder = SessionHolder()
         session = holder
-        var configuration = Initiator.Configuration(host: settings.host, port: settings.port, session: fix)
+        var configuration = Initiator.Configuration(host: settings.host, port: settings.port, session: settings.session)
         configuration.backoff = configuration.backoff.lowerBound...max(configuration.backoff.lowerBound, settings.longestPause)
         // Each shard once, then the venue's answers have their turn.
         configuration.runner.pullRounds = Int(AccountID.shardCount) / VenueSession.shardsAtOnce

@@ -61,6 +61,10 @@ final class VenueSession: SessionStore {
         return SessionNumbers(generation: record.generation, nextOut: Int(record.nextOut), nextIn: Int(record.nextIn))
     }
 
+    func lastUsed() throws -> Int64? {
+        try database.sessionUsed(settings.sessionID, generation: try held().generation)
+    }
+
     private func takeLease(epoch: Int64) throws -> SessionRecord {
         // The deadline counts from before the question: the database's lease can only end later than we think.
         let asked = clock.monotonic()

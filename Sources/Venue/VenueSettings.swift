@@ -1,10 +1,11 @@
+package import FIX
+
 /// How the venue is reached and spoken to.
 package struct VenueSettings: Sendable {
     package var host: String
     package var port: UInt16
-    package var senderCompID: String
-    package var targetCompID: String
-    package var heartbeatSeconds: Int
+    /// What was agreed upon with the venue.
+    package var session: SessionSettings
     /// Names this router's run among the holders of the session's lease; random, so that a restarted router is another holder.
     package var holder: String
     /// How long a holder may speak without renewing, ms. A successor waits that long after a crash, so it is short; a renewal takes milliseconds.
@@ -23,14 +24,16 @@ package struct VenueSettings: Sendable {
     package var isLive = false
 
     /// The session's name in the database.
-    package var sessionID: String { "\(senderCompID)->\(targetCompID)" }
+    package var sessionID: String { "\(session.senderCompID)->\(session.targetCompID)" }
 
     package init(host: String, port: UInt16, senderCompID: String, targetCompID: String, heartbeatSeconds: Int, holder: String) {
         self.host = host
         self.port = port
-        self.senderCompID = senderCompID
-        self.targetCompID = targetCompID
-        self.heartbeatSeconds = heartbeatSeconds
+        session = SessionSettings(role: .initiator, senderCompID: senderCompID, targetCompID: targetCompID)
+        session.heartbeatSeconds = heartbeatSeconds
+        // A fill that says more or less than FIX 4.4 would have it is booked; one that can be read in two ways is not.
+        session.rules = .lenient
+        session.supportedTypes = [.executionReport, .orderCancelReject]
         self.holder = holder
     }
 }

@@ -87,6 +87,7 @@ func order(_ id: String, _ symbol: String = "NVDA", resend: Bool = false) -> FIX
     message.append(.clOrdID, id)
     message.append(.symbol, symbol)
     message.append(.side, 1)
+    message.append(.transactTime, time: 1_790_000_000_000)
     message.append(.orderQty, 100)
     message.append(.ordType, 1)
     message.append(.timeInForce, 0)
@@ -97,6 +98,9 @@ func subscription(_ id: String, _ symbols: String..., kind: String = "1") -> FIX
     var message = FIXMessage(.marketDataRequest)
     message.append(.mdReqID, id)
     message.append(.subscriptionRequestType, kind)
+    message.append(.marketDepth, 1)
+    message.append(.noMDEntryTypes, 1)
+    message.append(.mdEntryType, 0)
     message.append(.noRelatedSym, symbols.count)
     for symbol in symbols { message.append(.symbol, symbol) }
     return message

@@ -92,19 +92,25 @@ import Testing
         var definition = FIXMessage(.securityDefinition)
         definition.append(320, "r1")
         // Raw data may hold the delimiter.
+        definition.append(322, "s")
+        definition.append(323, 1)
         definition.append(.text, "a")
         definition.append(354, 3)
         definition.append(355, bytes: [0x41, 1, 0x42])
+        var question = FIXMessage(.orderStatusRequest)
+        question.append(.clOrdID, "a")
+        question.append(.symbol, "NVDA")
+        question.append(.side, 1)
         let client = Client()
-        client.state.withLock { [definition] in
-            $0.outbox = [order("a"), definition, order("a", resend: true), order("b", resend: true), FIXMessage(.orderStatusRequest), order("a")]
+        client.state.withLock { [definition, question] in
+            $0.outbox = [order("a"), definition, order("a", resend: true), order("b", resend: true), question, order("a")]
         }
         try await echo(client) { _ in
             await client.wait { $0.received.count >= 5 }
             let received = client.received
             #expect(received.map(\.type) == [.newOrderSingle, .securityDefinition, .newOrderSingle, .businessMessageReject, .newOrderSingle])
             #expect(received.map { $0.string(.clOrdID) } == ["a", nil, "b", nil, "a"])
-            #expect(received[0].description.contains("|11=a|55=NVDA|54=1|38=100|40=1|59=0|10="))
+            #expect(received[0].description.contains("|11=a|55=NVDA|54=1|60=20260921-14:13:20.000|38=100|40=1|59=0|10="))
             #expect(received[0].string(.senderCompID) == "ECHO-SIM" && received[0].string(.targetCompID) == "CLIENT")
             #expect(received[1].bytes(355).map(Array.init) == [0x41, 1, 0x42])
             #expect(received[3].int(.businessRejectReason) == 3 && received[3].string(.refMsgType) == "H" && received[3].int(.refSeqNum) == 6)

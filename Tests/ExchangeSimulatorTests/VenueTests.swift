@@ -91,6 +91,7 @@ import Trading
         for (tag, value) in [(FIXTag.clOrdID, "rest"), (.symbol, "AAPL"), (.side, "1"), (.orderQty, "5"), (.ordType, "2"), (.price, "200.00")] {
             limit.append(tag, value)
         }
+        limit.append(.transactTime, time: 1_790_000_000_000)
         client.state.withLock { [limit] in $0.outbox = [limit] }
         try await trade(client) { venue, initiator in
             await client.wait { $0.received.count >= 1 }

@@ -27,6 +27,8 @@ final class Circle: Sendable {
         var sweep: Duration = .milliseconds(500)
         var immediate: Int64 = 5_000
         var lease: Int64 = 3_000
+        /// What the router and the venue have agreed upon beyond the usual.
+        var agree: @Sendable (inout SessionSettings) -> Void = { _ in }
 
         /// Everything that waits for the venue is in doubt at once.
         static let impatient: Times = {
@@ -136,6 +138,7 @@ final class Circle: Sendable {
             heartbeatSeconds: 30,
             holder: UUID().uuidString
         )
+        times.agree(&settings.session)
         settings.leaseDuration = times.lease
         settings.askInterval = times.ask
         let note: @Sendable (String) -> Void = { [self] what in troubles.withLock { $0.append(what) } }

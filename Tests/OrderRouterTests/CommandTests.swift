@@ -63,7 +63,8 @@ import Trading
         ["token", "issue", "--account", "a", "--ttl", "0s", "--issuer", "i", "--audience", "a"], ["simulate", "--scenario", "NVDA=WILD"],
         ["simulate", "--ticks", "0"], ["token", "issue", "--scope", "everything", "--issuer", "i", "--audience", "a"],
         ["token", "issue", "--issuer", "i", "--audience", "a"], ["simulate", "--comp-id", "NYSE"], ["simulate", "--echo", "--comp-id", "NYSE"],
-        ["simulate", "--admin", "0.0.0.0:9881"], ["simulate", "--reset-on-logon"],
+        ["simulate", "--admin", "0.0.0.0:9881"], ["simulate", "--heartbeat-bounds", "60-5"],
+        ["simulate", "--validation", "some"], ["simulate", "--sending-time-tolerance", "2"],
     ])
     func `refuses a wrong call with 2 and a sentence`(_ words: [String]) async throws {
         let outcome = try await BuiltProgram.run(words, ["ORDER_ROUTER_DATABASE_URL": database.url])

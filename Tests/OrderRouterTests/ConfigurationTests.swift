@@ -1,3 +1,4 @@
+import FIX
 import Foundation
 import Gateway
 import HTTPServer
@@ -60,7 +61,9 @@ import Venue
         ("venue", "user@host:1"), ("stale-after", "2500"), ("stale-after", "99ms"), ("stale-after", "2.5s"), ("stale-after", "9223372036854775807d"),
         ("account-rate", "0"), ("account-rate", "5/"), ("account-rate", "5/6/7"), ("symbols", "nvda"), ("symbols", "NVDA,"), ("symbols", "NVDA,NVDA"),
         ("sender-comp-id", "TWO WORDS"), ("sender-comp-id", "A=B"), ("log-level", "loud"), ("crash-at", "accept"), ("crash-at", "accept-claimed:0"),
-        ("heartbeat", "3601"), ("request-timeout", "1ms"),
+        ("heartbeat", "3601"), ("request-timeout", "1ms"), ("venue-validation", "some"), ("venue-resets", "logon,"), ("venue-resets", "always"),
+        ("venue-hours", "8-17"), ("venue-hours", "08:00-17:00/someday"), ("venue-sending-time-tolerance", "1ms"), ("venue-next-expected", "true"),
+        ("venue-resend-portion", "0"),
     ])
     func `refuses a wrong value by the name of its setting`(_ flag: String, _ value: String) throws {
         let setting = try #require(Setting.all.first { $0.flag == flag })
@@ -136,6 +139,22 @@ import Venue
             let read = try read(["account-rate": text]).accountRate
             #expect(read.perSecond == rate.perSecond && read.burst == rate.burst)
         }
+    }
+
+    @Test func `agrees with the venue upon what it was told`() throws {
+        let usual = try read().venueSettings(holder: "h").session
+        #expect(usual.rules == .lenient && usual.schedule == nil && usual.sendingTimeTolerance == nil && usual.resendPortion == Int.max)
+        #expect(!usual.resetOnLogon && !usual.resetOnLogout && !usual.resetOnDisconnect && !usual.announcesNextExpected && !usual.asksToInfinity)
+        let flags = [
+            "venue-validation": "strict", "venue-resets": "logon,disconnect", "venue-hours": "12:00-22:00/mon-fri", "venue-resend-portion": "2500",
+            "venue-sending-time-tolerance": "2m", "venue-next-expected": "yes", "venue-resend-open-end": "yes",
+        ]
+        let told = try read(flags).venueSettings(holder: "h").session
+        #expect(told.rules == .strict && told.resetOnLogon && !told.resetOnLogout && told.resetOnDisconnect && told.resendPortion == 2_500)
+        #expect(told.schedule == SessionSchedule(opens: 12 * 3_600_000, closes: 22 * 3_600_000, days: Set(0...4)))
+        #expect(told.sendingTimeTolerance == 120_000 && told.announcesNextExpected && told.asksToInfinity)
+        #expect(told.role == .initiator && told.senderCompID == "ORDERS" && told.targetCompID == "EXCH" && told.heartbeatSeconds == 30)
+        #expect(try read(["venue-validation": "off"]).venueSettings(holder: "h").session.rules == nil)
     }
 
     @Test func `renews the lease well before it ends`() throws {

@@ -24,12 +24,19 @@ extension Command {
             Flag("seed", "n", .optional, "Seed of the prices; 1 without it."),
             Flag("ticks", "n", .optional, "Moves of each price in a second, 1 to 1000; 4 without it."),
             Flag("frozen", .mark, "Prices stay where they are."),
+            Flag("validation", "how", .optional, "off, lenient or strict about the FIX 4.4 dictionary; strict without it."),
+            Flag("reset-on-logon", .mark, "Sequence numbers begin again with each logon."),
+            Flag("reset-on-logout", .mark, "Sequence numbers begin again after each Logout."),
+            Flag("reset-on-disconnect", .mark, "Sequence numbers begin again after each end of a connection."),
+            Flag("sending-time-tolerance", "time", .optional, "How far a SendingTime may be from the clock; not checked without it."),
+            Flag("heartbeat-bounds", "from-to", .optional, "Seconds that it takes as HeartBtInt; 0-3600 without it."),
+            Flag("next-expected", .mark, "Logons say which number is expected next (tag 789)."),
+            Flag("resend-open-end", .mark, "Gaps are asked for with EndSeqNo 0."),
             Flag("scenario", "symbol=name", .repeated, "What it does wrong with a symbol; the suffix does the same (NVDA.MUTE)."),
             Flag("lateness", "ms", .optional, "How late the scenarios LATE, SILENT and REORDER are; 3000 without it."),
             Flag("admin", "host:port", .optional, "Where it takes calls that switch faults on and off, by HTTP, on this machine alone."),
             Flag("scenarios", .mark, "Lists what can go wrong and how it is switched on, and ends."),
             Flag("echo", .mark, "Sends orders and security definitions back instead of trading, for conformance runs. See the README."),
-            Flag("reset-on-logon", .mark, "With --echo: sequence numbers begin again with each logon."),
         ],
         details: "Scenarios:\n" + scenarioLines
     ) { arguments in
@@ -43,7 +50,6 @@ extension Command {
             try await echo(arguments, log)
             return .ok
         }
-        if arguments.has("reset-on-logon") { throw UsageError("--reset-on-logon goes with --echo.") }
         let configuration = try venueConfiguration(arguments)
         let admin = try adminEndpoint(arguments)
         let venue = try SimulatedVenue(configuration) { log(.info, "venue", ["text": $0]) }
@@ -71,6 +77,7 @@ extension Command {
         configuration.compID = try testCompID(arguments, configuration.compID)
         configuration.parties = arguments.has("any-comp-id") ? [] : try compIDs(arguments, "orders-comp-id") ?? []
         configuration.resetOnLogon = arguments.has("reset-on-logon")
+        configuration.agree = try agreement(arguments)
         let venue = EchoVenue(configuration) { log(.info, "echo", ["text": $0]) }
         let port = try venue.start()
         say("The echo \(configuration.compID) listens on \(Endpoint(host: configuration.host, port: port)).")
@@ -145,6 +152,7 @@ extension Command {
         configuration.ticksPerSecond =
             try arguments.parsed("ticks", "a whole number from 1 to 1000", ValueKind<Int>.number(1...1_000).parse) ?? configuration.ticksPerSecond
         configuration.frozen = arguments.has("frozen")
+        configuration.agree = try agreement(arguments)
         configuration.exchange.lateness =
             try arguments.parsed("lateness", "milliseconds from 1 to 3600000", ValueKind<Int64>.number(1...3_600_000).parse)
             ?? configuration.exchange.lateness
@@ -158,5 +166,28 @@ extension Command {
             configuration.exchange.scenarios[String(sides[0])] = scenario
         }
         return configuration
+    }
+
+    /// What the flags say of every session.
+    private static func agreement(_ arguments: Arguments) throws(UsageError) -> @Sendable (inout SessionSettings) -> Void {
+        let tolerance = ValueKind<Int64>.time(.seconds(1)...(.seconds(3_600)))
+        let validation = ValueKind<SessionOptions.Validation>.validation
+        var options = SessionOptions()
+        options.validation = try arguments.parsed("validation", validation.expected, validation.parse) ?? options.validation
+        options.resets = Set(SessionOptions.Reset.allCases.filter { arguments.has("reset-on-\($0.rawValue)") })
+        options.sendingTimeTolerance = try arguments.parsed("sending-time-tolerance", tolerance.expected, tolerance.parse)
+        options.announcesNextExpected = arguments.has("next-expected")
+        options.asksToInfinity = arguments.has("resend-open-end")
+        let bounds = try arguments.parsed("heartbeat-bounds", "two whole numbers from 0 to 3600, such as 5-60", heartbeatBounds)
+        return { [options] settings in
+            options.apply(to: &settings)
+            if let bounds { settings.heartbeatBounds = bounds }
+        }
+    }
+
+    private static func heartbeatBounds(_ text: String) -> ClosedRange<Int64>? {
+        let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { ValueKind<Int64>.number(0...3_600).parse(String($0)) }
+        guard ends.count == 2, let from = ends[0], let through = ends[1], from <= through else { return nil }
+        return from...through
     }
 }

@@ -55,6 +55,7 @@ struct Configuration: Sendable {
     // MARK: Venue
     var venue = FIXPeer()
     var heartbeatSeconds = 30
+    var venueSession = SessionOptions()
     var isLive = false
     var leaseMilliseconds: Int64 = 0
     var askMilliseconds: Int64 = 0
@@ -110,6 +111,7 @@ struct Configuration: Sendable {
             heartbeatSeconds: heartbeatSeconds,
             holder: holder
         )
+        venueSession.apply(to: &settings.session)
         settings.leaseDuration = leaseMilliseconds
         // A quarter: three renewals may fail before the lease is lost, and the margin covers what two clocks and the network make of a second.
         settings.leaseRenewal = leaseMilliseconds / 4

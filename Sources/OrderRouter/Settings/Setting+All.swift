@@ -5,7 +5,7 @@ import Trading
 
 extension Setting {
     /// Every setting of a router, in the order in which help and README show them.
-    static let all: [Setting] = database + clients + deciding + venue + quotes + process
+    static let all: [Setting] = database + clients + deciding + venue + venueSession + quotes + process
 
     private static let database: [Setting] = [
         Setting(
@@ -270,6 +270,59 @@ extension Setting {
         ),
     ]
 
+    private static let venueSession: [Setting] = [
+        Setting(
+            "venue-validation",
+            .validation,
+            \.venueSession.validation,
+            .value("lenient"),
+            "How the venue's messages are held against the FIX 4.4 dictionary: `strict` refuses what it does not allow, `lenient` what could be read "
+                + "in two ways, `off` what the session itself cannot read. A refused report is parked and its order UNKNOWN."
+        ),
+        Setting(
+            "venue-resets",
+            .resets,
+            optional: \.venueResets,
+            .absent("never"),
+            "When both sequence numbers begin again at 1: `logon`, `logout`, `disconnect`. Every order at the venue is then asked about."
+        ),
+        Setting(
+            "venue-hours",
+            .hours,
+            optional: \.venueSession.schedule,
+            .absent("always open"),
+            "When the session may be logged on, in UTC, such as `12:00-22:00/mon-fri`; the first logon of each period begins the sequence numbers again."
+        ),
+        Setting(
+            "venue-sending-time-tolerance",
+            .time(.seconds(1)...(.seconds(3_600))),
+            optional: \.venueSession.sendingTimeTolerance,
+            .absent("not checked"),
+            "How far a SendingTime may be from our clock; further away the message is refused and the session logged out."
+        ),
+        Setting(
+            "venue-next-expected",
+            .yesOrNo,
+            \.venueSession.announcesNextExpected,
+            .value("no"),
+            "Whether each Logon says which number is expected next (NextExpectedMsgSeqNum, tag 789), and the other side resends from there."
+        ),
+        Setting(
+            "venue-resend-portion",
+            .number(1...1_000_000),
+            optional: \.venueSession.resendPortion,
+            .absent("no limit"),
+            "Messages that one ResendRequest asks for at most."
+        ),
+        Setting(
+            "venue-resend-open-end",
+            .yesOrNo,
+            \.venueSession.asksToInfinity,
+            .value("no"),
+            "Whether a ResendRequest ends with EndSeqNo 0 (all that was sent) instead of the gap's last number."
+        ),
+    ]
+
     private static let quotes: [Setting] = [
         Setting("market-data", .endpoint, optional: \.marketDataEndpoint, .absent("the venue's"), "The FIX 4.4 acceptor for market data."),
         Setting("market-data-sender-comp-id", .compID, \.marketDataSenderCompID, .value("QUOTES"), "Our SenderCompID towards it."),
@@ -290,6 +343,12 @@ extension Setting {
 }
 
 extension Configuration {
+    /// Unset = never.
+    var venueResets: Set<SessionOptions.Reset>? {
+        get { venueSession.resets.isEmpty ? nil : venueSession.resets }
+        set { venueSession.resets = newValue ?? [] }
+    }
+
     /// Where clients connect.
     var listen: Endpoint {
         get { Endpoint(host: http.host, port: http.port) }
