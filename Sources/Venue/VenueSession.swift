@@ -217,7 +217,7 @@ final class VenueSession: SessionStore {
         let reading = Database(options)
         defer { reading.drop() }
         let open = try reading.ordersAtVenue(blocks: Self.readPortion, renewIfDue)
-        return try reading.compare(reconciliation.id, open: open.values.flatMap { $0 }, venue: settings.targetCompID)
+        return try reading.compare(reconciliation.id, open: open.values.flatMap { $0 }, venue: settings.session.targetCompID)
     }
 
     /// Orders by shard, a portion per transaction.
