@@ -72,6 +72,34 @@ extension Database {
         }
     }
 
+    /// Open orders that were numbered for the venue and are not UNKNOWN yet, by shard, as of one moment. Reads all orders, a portion at a time.
+    ///
+    /// - Parameters:
+    ///   - blocks: of 8 kB, read at once.
+    ///   - pause: called after each portion, in a transaction of this connection: not to be used in there.
+    package func ordersAtVenue(blocks: Int64, _ pause: () throws -> Void) throws -> [Int16: [OrderID]] {
+        let connection = try connection()
+        do {
+            // One moment: an order that moves to another block meanwhile is not missed.
+            try connection.run(SQL.beginVerify)
+            let all = try connection.run(SQL.countOrderBlocks).int64(0, 0)
+            var found: [Int16: [OrderID]] = [:]
+            for first in stride(from: 0, to: all, by: Int(blocks)) {
+                let rows = try run(SQL.readOrdersAtVenue) {
+                    $0.append(first)
+                    $0.append(first + blocks)
+                }
+                for row in 0..<rows.count { found[rows.int16(row, 0), default: []].append(rows.orderID(row, 1)) }
+                try pause()
+            }
+            try connection.commit()
+            return found
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
     /// Commits a leg that an operator asked for, with its audit: a row for each detail.
     package func commit(_ changes: ShardChanges, audited details: [String], as action: String, by whom: String) throws(PostgresError) {
         try commit { pipeline in

@@ -304,34 +304,6 @@ extension Database {
         return try run(SQL.readOrdersByID) { $0.append(bounded: ids.map(\.text)) }.orders
     }
 
-    /// Open orders that were numbered for the venue and are not UNKNOWN yet, by shard, as of one moment. Reads all orders, a portion at a time.
-    ///
-    /// - Parameters:
-    ///   - blocks: of 8 kB, read at once.
-    ///   - pause: called after each portion, in a transaction of this connection: not to be used in there.
-    package func ordersAtVenue(blocks: Int64, _ pause: () throws -> Void) throws -> [Int16: [OrderID]] {
-        let connection = try connection()
-        do {
-            // One moment: an order that moves to another block meanwhile is not missed.
-            try connection.run(SQL.beginVerify)
-            let all = try connection.run(SQL.countOrderBlocks).int64(0, 0)
-            var found: [Int16: [OrderID]] = [:]
-            for first in stride(from: 0, to: all, by: Int(blocks)) {
-                let rows = try run(SQL.readOrdersAtVenue) {
-                    $0.append(first)
-                    $0.append(first + blocks)
-                }
-                for row in 0..<rows.count { found[rows.int16(row, 0), default: []].append(rows.orderID(row, 1)) }
-                try pause()
-            }
-            try connection.commit()
-            return found
-        } catch {
-            rollback()
-            throw error
-        }
-    }
-
     /// Begins the session's numbers again: the generation that nobody has spoken in yet, whose first Logon asks the venue to do the same. The epoch moves
     /// too, so that nothing of the old numbers is committed any more. Returns the new generation; nil where there is no such session.
     package func resetSession(_ session: String, by whom: String, at now: Int64) throws(PostgresError) -> Int64? {
