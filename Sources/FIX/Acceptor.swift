@@ -9,6 +9,9 @@ package final class Acceptor: Sendable {
         package var runner = RunnerSettings()
         /// A connection that says nothing is closed after this long, in milliseconds.
         package var logonTimeout: Int64 = 10_000
+        /// How long a connection waits for the one before it to end, in milliseconds: a counterparty that has logged out may be back before its line is seen to
+        /// be closed, and what it is refused costs it the number of its Logon.
+        package var handover: Int64 = 1_000
         /// Connections at once, logged on or not: each costs a thread.
         package var maximumConnections = 64
 
@@ -39,6 +42,8 @@ package final class Acceptor: Sendable {
     private struct Registry {
         var connections = 0
         var live: [String: SessionControl] = [:]
+        /// Who waits for a session's connection to end.
+        var heirs: [String: [WakeUp]] = [:]
         var stopping = false
         var refusing = false
         var finished: CheckedContinuation<Void, Never>?
@@ -191,13 +196,8 @@ package final class Acceptor: Sendable {
                 return report("no session for \(sender) to \(target)")
             }
             let key = sender + "\u{1}" + target
-            let taken = registry.withLock { registry in
-                guard registry.live[key] == nil, !registry.stopping else { return false }
-                registry.live[key] = session.control
-                return true
-            }
-            guard taken else { return report("\(sender) is already connected: the second connection is refused") }
-            defer { registry.withLock { $0.live[key] = nil } }
+            guard take(key, session.control) else { return report("\(sender) is already connected: the second connection is refused") }
+            defer { release(key) }
             let runner = SessionRunner(
                 socket: socket,
                 session: SessionState(
@@ -215,6 +215,35 @@ package final class Acceptor: Sendable {
         } catch {
             report(String(describing: error))
         }
+    }
+
+    /// Takes the session for this connection; false when another keeps it.
+    private func take(_ key: String, _ control: SessionControl) -> Bool {
+        let deadline = clock.monotonic() + configuration.handover
+        let heir = WakeUp()
+        while true {
+            let (isTaken, isOver) = registry.withLock { registry in
+                if registry.stopping { return (false, true) }
+                if registry.live[key] == nil {
+                    registry.live[key] = control
+                    return (true, true)
+                }
+                if registry.heirs[key]?.contains(where: { $0 === heir }) != true { registry.heirs[key, default: []].append(heir) }
+                return (false, false)
+            }
+            let left = deadline - clock.monotonic()
+            if isOver || left <= 0 { return isTaken }
+            // A look at the request to stop each 100 ms, as below.
+            _ = Readiness.wait(reading: nil, writing: nil, wakeUp: heir, timeout: Int32(min(left, 100)))
+        }
+    }
+
+    private func release(_ key: String) {
+        let heirs = registry.withLock { registry in
+            registry.live[key] = nil
+            return registry.heirs.removeValue(forKey: key) ?? []
+        }
+        for heir in heirs { heir.signal() }
     }
 
     private func firstMessage(_ socket: FIXSocket, _ decoder: inout FrameDecoder) throws(FIXError) -> FIXMessage? {

@@ -53,9 +53,10 @@ import Testing
     @Test(.enabled(if: isWanted, "QuickFIX is missing: scripts/install-packages tests")) func `trades as initiator with our acceptor`() async throws {
         let disk = Disk()
         disk.state.withLock { $0.echoes = true }
+        let said = Mutex<[String]>([])
         let acceptor = Acceptor(
             Acceptor.Configuration(),
-            report: { _ in },
+            report: { what in said.withLock { $0.append("\(what)") } },
             open: { _ in Acceptor.Session(settings: Self.settings(.acceptor), store: DiskStore(disk)) }
         )
         let port = try acceptor.start()
@@ -65,7 +66,7 @@ import Testing
             let ran = try await Self.run(peer, ["initiator", String(port), String(Self.orders)])
             group.cancelAll()
             try await group.waitForAll()
-            #expect(ran.status == 0 && ran.output.contains("ok \(Self.orders * 5)"), "\(ran.output)")
+            #expect(ran.status == 0 && ran.output.contains("ok \(Self.orders * 5)"), "\(ran.output)\n\(said.withLock { $0.prefix(12).joined(separator: "\n") })")
         }
         let rounds = ["plain", "gap-out", "gap-in", "line", "again"]
         #expect(disk.state.withLock { $0.received } == rounds.flatMap { round in (1...Self.orders).map { "\(round)\($0)" } })

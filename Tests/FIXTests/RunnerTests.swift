@@ -131,6 +131,31 @@ private enum Line {
         #expect(refused.withLock { $0.contains { $0.contains("already connected") } })
     }
 
+    @Test func `lets a second connection in once the first one, which has logged out, is seen to be closed`() async throws {
+        let (ours, theirs, second) = (Disk(), Disk(), Disk())
+        let acceptor = Acceptor(Acceptor.Configuration(), report: { _ in }, open: { _ in acceptorSession(theirs) })
+        let port = try acceptor.start()
+        let settings = SessionSettings(role: .initiator, senderCompID: "A", targetCompID: "B")
+        var configuration = Initiator.Configuration(host: "127.0.0.1", port: port, session: settings)
+        let initiator = Initiator(configuration, random: { 0.5 }, report: { _ in }, openStore: { DiskStore(ours) })
+        // One try: what is refused would not come again in time.
+        configuration.backoff = 60_000...60_000
+        let successor = Initiator(configuration, random: { 0.5 }, report: { _ in }, openStore: { DiskStore(second) })
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await acceptor.run() }
+            let first = Task { try await initiator.run() }
+            await ours.wait { $0.events.contains(.loggedOn) }
+            second.state.withLock { $0.numbers = ours.state.withLock { $0.numbers } }
+            second.state.withLock { $0.numbers.nextOut += 1 }
+            group.addTask { try await successor.run() }
+            first.cancel()
+            _ = try await first.value
+            await second.wait { $0.events.contains(.loggedOn) }
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
+
     @Test func `begins again at one with each logon when it is told to`() async throws {
         let theirs = Disk()
         let ours = Disk()

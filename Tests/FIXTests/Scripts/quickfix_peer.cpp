@@ -137,12 +137,16 @@ int main(int count, char **words) {
     peer.wait("logged on again", [&] { return peer.logons == 2; });
     round("line");
 
-    // Both numbers begin again.
+    // Both numbers begin again: a new engine, whose first Logon says so. The old one is not told to log on again, for it may do that, and use up a number,
+    // before it has a line.
     if (is_initiator) {
         const int before = peer.logouts;
-        session->logout("good night");
+        initiator->stop();
         peer.wait("logged out", [&] { return peer.logouts > before; });
-        session->logon();
+        initiator.reset();
+        initiator.reset(new FIX::SocketInitiator(peer, store, settings));
+        initiator->start();
+        session = FIX::Session::lookupSession(id);
         peer.wait("logged on a third time", [&] { return peer.logons == 3; });
         round("again");
     }
