@@ -66,7 +66,10 @@ import Testing
             let ran = try await Self.run(peer, ["initiator", String(port), String(Self.orders)])
             group.cancelAll()
             try await group.waitForAll()
-            #expect(ran.status == 0 && ran.output.contains("ok \(Self.orders * 5)"), "\(ran.output)\n\(said.withLock { $0.prefix(12).joined(separator: "\n") })")
+            #expect(
+                ran.status == 0 && ran.output.contains("ok \(Self.orders * 5)"),
+                "\(ran.output)\n\(said.withLock { $0.prefix(12).joined(separator: "\n") })"
+            )
         }
         let rounds = ["plain", "gap-out", "gap-in", "line", "again"]
         #expect(disk.state.withLock { $0.received } == rounds.flatMap { round in (1...Self.orders).map { "\(round)\($0)" } })
