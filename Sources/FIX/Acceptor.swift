@@ -221,6 +221,8 @@ package final class Acceptor: Sendable {
     private func take(_ key: String, _ control: SessionControl) -> Bool {
         let deadline = clock.monotonic() + configuration.handover
         let heir = WakeUp()
+        // Whoever goes away leaves nothing behind: a second connection may be tried for hours.
+        defer { registry.withLock { $0.heirs[key]?.removeAll { $0 === heir } } }
         while true {
             let (isTaken, isOver) = registry.withLock { registry in
                 if registry.stopping { return (false, true) }
