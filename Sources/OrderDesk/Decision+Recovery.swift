@@ -40,26 +40,7 @@ extension Decision {
         guard needed <= changes.balances.balance(.customer(submission.account), asset).available,
             changes.balances.hold(needed, of: asset, for: submission.account, order: submission.orderID)
         else { return .refused(.keyRecovering) }
-        var order = OrderState(
-            id: submission.orderID,
-            account: submission.account,
-            key: submission.key,
-            terms: terms,
-            holdPrice: holdPrice,
-            createdAt: now,
-            routeBy: now,
-            held: needed,
-            updatedAt: now
-        )
-        changes.insert(
-            .init(
-                state: order,
-                clientTimestamp: submission.clientTimestamp,
-                quoteReference: submission.quoteReference,
-                credentialID: submission.credentialID
-            )
-        )
-        changes.tell(.accepted, of: order)
+        var order = insert(submission, holdPrice: holdPrice, held: needed, routeBy: now)
         for event in [OrderEvent.routed, .doubted(reason: "adopted_after_restore")] {
             guard case .changed(let type, _) = order.apply(event, balances: &changes.balances, at: now) else { continue }
             changes.tell(type, of: order)
@@ -67,13 +48,7 @@ extension Decision {
         changes.update(order)
         changes.adopt(order, session: rules.venueSession)
         orders[order.id] = order
-        let answer = AcceptedAnswer(
-            orderID: order.id,
-            terms: terms,
-            reservedFunds: terms.side == .buy ? needed : .zero,
-            createdAt: order.createdAt
-        )
-        return .accepted(claim(submission, .accepted, order: order.id, status: AcceptedAnswer.status, answer: answer.body))
+        return accepted(submission, order, reserved: needed)
     }
 
     /// nil for an order without a limit while its symbol has no price.

@@ -125,15 +125,22 @@ struct Decision {
                     : .insufficientPosition(required: terms.quantity, available: available.units / Amount.unitsPerOne)
             )
         }
+        let order = insert(submission, holdPrice: holdPrice, held: needed, routeBy: rules.deadlines.deadline(of: terms, acceptedAt: now))
+        orders[order.id] = order
+        return accepted(submission, order, reserved: needed)
+    }
+
+    /// The row of an order whose hold is taken, and its first event.
+    mutating func insert(_ submission: Submission, holdPrice: Amount, held: Amount, routeBy: Int64) -> OrderState {
         let order = OrderState(
             id: submission.orderID,
             account: submission.account,
             key: submission.key,
-            terms: terms,
+            terms: submission.terms,
             holdPrice: holdPrice,
             createdAt: now,
-            routeBy: rules.deadlines.deadline(of: terms, acceptedAt: now),
-            held: needed,
+            routeBy: routeBy,
+            held: held,
             updatedAt: now
         )
         changes.insert(
@@ -145,11 +152,15 @@ struct Decision {
             )
         )
         changes.tell(.accepted, of: order)
-        orders[order.id] = order
+        return order
+    }
+
+    /// Claims the key with the answer that its order gets, now and at every retry.
+    mutating func accepted(_ submission: Submission, _ order: OrderState, reserved: Amount) -> Verdict {
         let answer = AcceptedAnswer(
             orderID: order.id,
-            terms: terms,
-            reservedFunds: terms.side == .buy ? needed : .zero,
+            terms: order.terms,
+            reservedFunds: order.terms.side == .buy ? reserved : .zero,
             createdAt: order.createdAt
         )
         return .accepted(claim(submission, .accepted, order: order.id, status: AcceptedAnswer.status, answer: answer.body))
@@ -164,7 +175,7 @@ struct Decision {
         )
     }
 
-    mutating func claim(
+    private mutating func claim(
         _ submission: some SignedSubmission,
         _ outcome: KeyRecord.Outcome,
         order: OrderID?,

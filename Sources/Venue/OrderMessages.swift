@@ -8,18 +8,23 @@ extension OrderState {
     func newOrderSingle(at now: Int64) -> FIXMessage {
         var message = FIXMessage("D")
         message.append(.clOrdID, id.text)
+        describe(Replacement(of: terms), in: &message, at: now)
+        return message
+    }
+
+    /// The order with these numbers, as NewOrderSingle and OrderCancelReplaceRequest name it.
+    private func describe(_ numbers: Replacement, in message: inout FIXMessage, at now: Int64) {
         message.append(.account, account.text)
         // HandlInst 1: automated execution, no intervention.
         message.append(.handlInst, "1")
         message.append(.symbol, terms.symbol.text)
         message.append(.side, terms.side.rawValue)
         message.append(.transactTime, time: now)
-        message.append(.orderQty, terms.quantity)
+        message.append(.orderQty, numbers.quantity)
         message.append(.ordType, terms.type.rawValue)
-        if let limit = terms.limitPrice { message.append(.price, limit.description) }
-        if let stop = terms.stopPrice { message.append(.stopPx, stop.description) }
+        if let limit = numbers.limitPrice { message.append(.price, limit.description) }
+        if let stop = numbers.stopPrice { message.append(.stopPx, stop.description) }
         message.append(.timeInForce, terms.timeInForce.rawValue)
-        return message
     }
 
     /// OrderCancelRequest (35=F) for the newest cancel request.
@@ -41,16 +46,7 @@ extension OrderState {
         var message = FIXMessage("G")
         message.append(.origClOrdID, clOrdID)
         message.append(.clOrdID, replaceID)
-        message.append(.account, account.text)
-        message.append(.handlInst, "1")
-        message.append(.symbol, terms.symbol.text)
-        message.append(.side, terms.side.rawValue)
-        message.append(.transactTime, time: now)
-        message.append(.orderQty, wanted.quantity)
-        message.append(.ordType, terms.type.rawValue)
-        if let limit = wanted.limitPrice { message.append(.price, limit.description) }
-        if let stop = wanted.stopPrice { message.append(.stopPx, stop.description) }
-        message.append(.timeInForce, terms.timeInForce.rawValue)
+        describe(wanted, in: &message, at: now)
         return message
     }
 

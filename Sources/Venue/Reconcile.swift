@@ -32,16 +32,8 @@ extension VenueSession {
         let record = try held()
         let message = session.send(reconciliation.massStatusRequest, at: wall)
         try database.commitMassStatus(
-            SentMessage(
-                number: Int64(message.number),
-                type: message.type.rawValue,
-                sentAt: wall,
-                // Asked for again after a loss: the answer is as good then.
-                resendBy: wall + Self.resendable,
-                orderID: "",
-                shard: 0,
-                body: message.body
-            ),
+            // Asked for again after a loss: the answer is as good then.
+            message.kept(at: wall, resendBy: wall + Self.resendable, orderID: "", shard: 0),
             of: reconciliation.id,
             session: settings.sessionID,
             record: record,

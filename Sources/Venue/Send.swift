@@ -59,14 +59,11 @@ extension VenueSession {
                 let numbered = session.send(message, at: wall)
                 outgoing.append(numbered)
                 kept.append(
-                    SentMessage(
-                        number: Int64(numbered.number),
-                        type: numbered.type.rawValue,
-                        sentAt: wall,
+                    numbered.kept(
+                        at: wall,
                         resendBy: row.type == .accepted ? order.routeBy : wall + Self.resendable,
                         orderID: order.id.text,
-                        shard: row.shard,
-                        body: numbered.body
+                        shard: row.shard
                     )
                 )
                 if row.type == .accepted, case .changed(let type, _) = order.apply(.routed, balances: &changes.balances, at: wall) {
@@ -103,15 +100,7 @@ extension VenueSession {
         let record = try held()
         let outgoing = orders.map { session.send($0.orderStatusRequest(), at: wall) }
         let kept = zip(orders, outgoing).map { order, message in
-            SentMessage(
-                number: Int64(message.number),
-                type: message.type.rawValue,
-                sentAt: wall,
-                resendBy: wall + Self.resendable,
-                orderID: order.id.text,
-                shard: order.account.shard,
-                body: message.body
-            )
+            message.kept(at: wall, resendBy: wall + Self.resendable, orderID: order.id.text, shard: order.account.shard)
         }
         try database.commitAsked(
             kept,
@@ -134,15 +123,7 @@ extension VenueSession {
         let record = try held()
         let outgoing = questions.map { session.send($0.orderStatusRequest, at: wall) }
         let kept = zip(questions, outgoing).map { question, message in
-            SentMessage(
-                number: Int64(message.number),
-                type: message.type.rawValue,
-                sentAt: wall,
-                resendBy: wall + Self.resendable,
-                orderID: question.orderID.text,
-                shard: question.id.account.shard,
-                body: message.body
-            )
+            message.kept(at: wall, resendBy: wall + Self.resendable, orderID: question.orderID.text, shard: question.id.account.shard)
         }
         try database.commitKeysAsked(
             kept,
@@ -154,6 +135,21 @@ extension VenueSession {
         )
         try committed(session.numbers)
         return outgoing
+    }
+}
+
+extension OutgoingMessage {
+    /// As it is kept for resending.
+    func kept(at wall: Int64, resendBy: Int64, orderID: String, shard: Int16) -> SentMessage {
+        SentMessage(
+            number: Int64(number),
+            type: type.rawValue,
+            sentAt: wall,
+            resendBy: resendBy,
+            orderID: orderID,
+            shard: shard,
+            body: body
+        )
     }
 }
 
