@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import Testing
 
@@ -129,6 +130,38 @@ private enum Line {
             try await group.waitForAll()
         }
         #expect(refused.withLock { $0.contains { $0.contains("already connected") } })
+    }
+
+    @Test func `keeps nothing of connections that it has refused`() async throws {
+        let (ours, theirs, second) = (Disk(), Disk(), Disk())
+        let refused = Mutex(0)
+        var acceptance = Acceptor.Configuration()
+        acceptance.handover = 1
+        let acceptor = Acceptor(
+            acceptance,
+            report: { _ in second.change { _ in refused.withLock { $0 += 1 } } },
+            open: { _ in acceptorSession(theirs) }
+        )
+        let port = try acceptor.start()
+        let settings = SessionSettings(role: .initiator, senderCompID: "A", targetCompID: "B")
+        var configuration = Initiator.Configuration(host: "127.0.0.1", port: port, session: settings)
+        let initiator = Initiator(configuration, random: { 0.5 }, report: { _ in }, openStore: { DiskStore(ours) })
+        configuration.backoff = 1...1
+        let intruder = Initiator(configuration, random: { 0.5 }, report: { _ in }, openStore: { DiskStore(second) })
+        func descriptors() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await acceptor.run() }
+            group.addTask { try await initiator.run() }
+            await ours.wait { $0.events.contains(.loggedOn) }
+            let before = try descriptors()
+            group.addTask { try await intruder.run() }
+            await second.wait { _ in refused.withLock { $0 >= 40 } }
+            // Two for each that was refused would be eighty; a connection on its way has a handful.
+            let after = try descriptors()
+            #expect(after < before + 40, "\(before) before, \(after) after")
+            group.cancelAll()
+            try await group.waitForAll()
+        }
     }
 
     @Test func `lets a second connection in once the first one, which has logged out, is seen to be closed`() async throws {
