@@ -74,6 +74,7 @@ let package = Package(
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer"]),
         .testTarget(name: "FIXTests", dependencies: ["FIX"], exclude: ["Scripts"]),
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
+        .testTarget(name: "QuotesTests", dependencies: ["Quotes", "Trading"]),
         .testTarget(name: "WireTests", dependencies: ["Cryptography", "Trading", "Wire"]),
         .testTarget(
             name: "IdentityTests",

@@ -75,10 +75,7 @@ extension Problem {
 
 extension QuoteView {
     init(_ listing: Listing, halt: Halt?, freshness: Freshness, at now: Int64) {
-        let age = listing.quote?.age(at: now)
-        let isStale = age.map { $0 > freshness.maximumAge } ?? true
-        let state = halt != nil ? "HALTED" : isStale ? "STALE" : "LIVE"
-        let staleness = isStale ? age.map { "the feed has not vouched for it for \($0) ms" } ?? "no data yet" : nil
+        let state = freshness.state(of: listing.quote, at: now)
         self.init(
             symbol: listing.symbol,
             sequence: listing.quote?.sequence ?? 0,
@@ -86,9 +83,9 @@ extension QuoteView {
             ask: listing.quote?.ask,
             last: listing.quote?.last,
             asOf: listing.quote?.vouchedAt,
-            ageMilliseconds: age,
-            state: state,
-            reason: halt?.reason ?? staleness
+            ageMilliseconds: listing.quote?.age(at: now),
+            state: halt != nil ? QuoteState.halted.name : state.name,
+            reason: halt?.reason ?? state.reason
         )
     }
 }
