@@ -25,7 +25,9 @@ package final class QuoteBoard: QuoteSource {
     package func listing(of symbol: Symbol) -> Listing? {
         let now = now()
         return state.withLock { state in
-            if let place = state.book.place(of: symbol) { return Listing(symbol: symbol, quote: state.book.quote(at: place)) }
+            if let place = state.book.place(of: symbol) {
+                return Listing(symbol: symbol, quote: state.book.quote(at: place), day: state.book.slots[place].day)
+            }
             guard let first = state.firstDataAt, now - first > Self.learningTime else { return Listing(symbol: symbol, quote: nil) }
             return nil
         }

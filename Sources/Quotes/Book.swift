@@ -28,7 +28,7 @@ package struct Book: Sendable {
         /// The newest tick that waits for a snapshot.
         var held: Tick?
         var candle = Candle()
-        /// The trading day's.
+        /// The regular session's.
         package internal(set) var day = DayRange()
     }
 
@@ -326,6 +326,21 @@ extension Book {
         return taken
     }
 
-    /// A new trading day: its range begins again.
+    /// A new regular session: the day's range begins again.
     package mutating func beginDay(at place: Int) { slots[place].day = DayRange() }
+
+    /// The regular session is over: later prices are not the day's.
+    package mutating func endDay(at place: Int) { slots[place].day.end() }
+
+    /// What the day's range was before this router looked.
+    ///
+    /// - Parameter isOver: the session has ended: what was seen since is no part of it, and what comes neither.
+    package mutating func restoreDay(_ earlier: DayRange, isOver: Bool, at place: Int) {
+        if isOver {
+            slots[place].day = earlier
+            slots[place].day.end()
+        } else {
+            slots[place].day.prepend(earlier)
+        }
+    }
 }
