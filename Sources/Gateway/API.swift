@@ -15,6 +15,8 @@ package final class API: Sendable {
     package let readers: Readers
     package let streams: EventStreams
     package let quotes: any QuoteSource
+    package let instruments: any InstrumentSource
+    let history = HistoryShelf()
     package let freshness: Freshness
     package let accountLimits: RateLimits
     package let addressLimits: RateLimits
@@ -37,6 +39,7 @@ package final class API: Sendable {
         readers: Readers,
         streams: EventStreams,
         quotes: any QuoteSource,
+        instruments: any InstrumentSource,
         freshness: Freshness,
         accountLimits: RateLimits,
         addressLimits: RateLimits,
@@ -54,6 +57,7 @@ package final class API: Sendable {
         self.readers = readers
         self.streams = streams
         self.quotes = quotes
+        self.instruments = instruments
         self.freshness = freshness
         self.accountLimits = accountLimits
         self.addressLimits = addressLimits
@@ -201,6 +205,7 @@ package struct APIHandler: HTTPHandler {
         case ("v1", "trading", "orders"): return try await orderRoute(&call, Array(path.dropFirst(3)))
         case ("v1", "trading", "cancel-all-after") where path.count == 3: return try await only(&call, post: cancelAllAfter)
         case ("v1", "credentials", _): return try await credentialRoute(&call, Array(path.dropFirst(2)))
+        case ("v1", "symbols", _), ("v1", "stocks", _): return try await stockRoute(&call, Array(path.dropFirst()))
         case ("v1", "quotes", nil): return try await only(&call, get: quotes)
         case ("v1", "operator", "halts") where path.count == 3:
             return try await only(&call, get: listHalts, post: halt, delete: resume)
@@ -239,7 +244,7 @@ package struct APIHandler: HTTPHandler {
     typealias Route = (inout Call) async throws -> HTTPResponse
 
     /// RFC 9110 section 15.5.6: a 405 names the methods that are allowed. HEAD is answered as GET; the server leaves the body out.
-    private func only(
+    func only(
         _ call: inout Call,
         get: Route? = nil,
         post: Route? = nil,

@@ -44,6 +44,9 @@ package final class QuoteBoard: QuoteSource {
         }
     }
 
+    /// Hands the book to whoever changes what no feed says: takes its candles, begins its days. Must not wait for anything.
+    func keep<Value: Sendable>(_ body: (inout Book) -> Value) -> Value { state.withLock { body(&$0.book) } }
+
     /// Looks at the book.
     package func read<Value: Sendable>(_ body: (borrowing Book) -> Value) -> Value { state.withLock { body($0.book) } }
 

@@ -70,8 +70,11 @@ struct Serve: Sendable {
         let keys = KeySetSource(location: try KeySetLocation(configuration.keySet), report: logKeys)
         try await keys.load()
         let board = QuoteBoard(now: now)
+        let calendars = try calendars()
         let queue = OrderQueue(capacity: configuration.queueCapacity, batchCap: configuration.batchCap, lanes: configuration.lanes)
         let readers = Readers(database, count: 2)
+        let instruments = InstrumentBoard(calendars: calendars, quotes: board, trouble: trouble("instruments"))
+        instruments.replace(with: try await readers.read { try $0.instruments() })
         let streams = EventStreams(
             database: database,
             signal: streamSignal,
@@ -82,7 +85,7 @@ struct Serve: Sendable {
             }
         )
         let link = venueLink(database)
-        let api = api(keys, database, board, queue, readers, streams, migrator)
+        let api = api(keys, database, board, instruments, queue, readers, streams, migrator)
         var http = configuration.http
         http.problem = { [now] in HTTPResponse.refused($0, $1, at: now()) }
         let listener = try HTTPListener(http, handler: APIHandler(api))
@@ -99,6 +102,8 @@ struct Serve: Sendable {
             group.addTask { try await onThread("sweep") { try await sweep(database, link).run() } }
             group.addTask { try await onThread("publish") { try await streams.run() } }
             group.addTask { try await feed(board).run() }
+            group.addTask { try await instruments.run(readers) }
+            group.addTask { try await onThread("record") { try await recorder(database, board, instruments).run() } }
             group.addTask { try await keys.run() }
             group.addTask { try await listener.run() }
             group.addTask {
@@ -153,6 +158,14 @@ struct Serve: Sendable {
             throw CommandFailure(
                 "\(pending.count) migrations are pending, the first is \(pending[0].fileName): run order-router migrate, then start again"
             )
+        }
+    }
+
+    private func calendars() throws(UsageError) -> MarketCalendars {
+        do {
+            return try MarketCalendars.load(configuration.calendars)
+        } catch {
+            throw UsageError(error.description)
         }
     }
 
@@ -217,10 +230,26 @@ extension Serve {
         )
     }
 
+    private func recorder(_ database: PostgresOptions, _ board: QuoteBoard, _ instruments: InstrumentBoard) -> CandleRecorder {
+        var observer = RecorderObserver()
+        observer.trouble = trouble("record")
+        observer.written = { [metrics] in metrics.count("order_router_candles_total", [("outcome", "written")], by: $0) }
+        observer.dropped = { [metrics] in metrics.count("order_router_candles_total", [("outcome", "dropped")], by: $0) }
+        return CandleRecorder(
+            database: database,
+            board: board,
+            instruments: instruments,
+            keptMilliseconds: configuration.candlesKept,
+            observer: observer,
+            now: now
+        )
+    }
+
     private func api(
         _ keys: KeySetSource,
         _ database: PostgresOptions,
         _ board: QuoteBoard,
+        _ instruments: InstrumentBoard,
         _ queue: OrderQueue,
         _ readers: Readers,
         _ streams: EventStreams,
@@ -236,6 +265,7 @@ extension Serve {
             readers: readers,
             streams: streams,
             quotes: board,
+            instruments: instruments,
             freshness: configuration.freshness,
             accountLimits: RateLimits(configuration.accountRate),
             addressLimits: RateLimits(configuration.addressRate),

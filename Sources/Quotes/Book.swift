@@ -326,8 +326,13 @@ extension Book {
         return taken
     }
 
-    /// A new regular session: the day's range begins again.
-    package mutating func beginDay(at place: Int) { slots[place].day = DayRange() }
+    /// A new regular session: the day's range begins again, with the prices of the minute at hand if that is the session's.
+    ///
+    /// - Parameter minute: the session's first, in minutes since the epoch: whoever calls may be some moments late.
+    package mutating func beginDay(at place: Int, minute: Int64) {
+        let candle = slots[place].candle
+        slots[place].day = candle.minute >= minute ? DayRange(open: candle.open, high: candle.high, low: candle.low) : DayRange()
+    }
 
     /// The regular session is over: later prices are not the day's.
     package mutating func endDay(at place: Int) { slots[place].day.end() }

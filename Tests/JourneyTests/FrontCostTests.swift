@@ -75,6 +75,7 @@ private final class Front: Sendable {
         try await keys.load()
         let book = CredentialBook(database: options, trouble: { print("credentials: \($0)") })
         let queue = OrderQueue(capacity: 64, batchCap: 64, lanes: 1)
+        let quotes = QuoteBoard(now: Town.now)
         let api = API(
             tokens: TokenVerifier(settings: .init(issuer: Town.issuerName, audience: Town.audience), source: keys),
             credentials: book,
@@ -82,7 +83,8 @@ private final class Front: Sendable {
             queue: queue,
             readers: town.readers,
             streams: EventStreams(database: options, signal: CommitSignal(), trouble: { print("streams: \($0)") }),
-            quotes: QuoteBoard(now: Town.now),
+            quotes: quotes,
+            instruments: InstrumentBoard(calendars: try .load(nil), quotes: quotes, trouble: { print("instruments: \($0)") }),
             freshness: Freshness(),
             accountLimits: RateLimits(RateLimit(perSecond: 100_000, burst: 100_000)),
             addressLimits: RateLimits(RateLimit(perSecond: 100_000, burst: 100_000)),

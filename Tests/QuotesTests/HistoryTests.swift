@@ -173,9 +173,14 @@ private func line(_ closes: [Int64]) -> [Bar] {
         #expect(day(shop) == [900_000, 1_200_000, 880_000])
         shop.book.restoreDay(DayRange(), isOver: false, at: shop.place)
         #expect(day(shop) == [900_000, 1_200_000, 880_000])
-        shop.book.beginDay(at: shop.place)
-        _ = shop.tick(3, last: 900_000)
-        #expect(day(shop) == [900_000, 900_000, 900_000])
+        // Called half a second late, with the session's first prices in the minute at hand.
+        shop.now += 60_000
+        _ = shop.tick(3, last: 950_000)
+        shop.book.beginDay(at: shop.place, minute: shop.now / 60_000)
+        _ = shop.tick(4, last: 900_000)
+        #expect(day(shop) == [950_000, 950_000, 900_000])
+        shop.book.beginDay(at: shop.place, minute: shop.now / 60_000 + 1)
+        #expect(day(shop) == [0, 0, 0])
     }
 
     @Test func `holds nothing from after its session`() {

@@ -30,6 +30,9 @@ package struct MarketCalendar: Sendable {
     /// So far ahead (and back) openings are looked for, in days: longer than any exchange was ever closed in our time (ten days).
     package static let horizon = 31
 
+    /// So far back the end of the last session is looked for, in days: over a long weekend.
+    private static let lookBack = 7
+
     package let zone: TimeZone
     /// In order of time, not overlapping.
     package let normal: [Session]
@@ -104,7 +107,7 @@ package struct MarketCalendar: Sendable {
     package func hours(at now: Int64) -> MarketHours {
         var spans: [Span] = []
         let today = day(at: now)
-        for ahead in -1...Self.horizon {
+        for ahead in -Self.lookBack...Self.horizon {
             for span in self.spans(on: today.advanced(by: ahead)) {
                 // Midnight does not end a session that goes on.
                 if let last = spans.last, last.state == span.state, last.to == span.from {
@@ -114,7 +117,7 @@ package struct MarketCalendar: Sendable {
                 }
             }
             // The last one may go on beyond what was looked at.
-            if spans.dropLast().contains(where: { $0.state == .open && $0.from > now }) { break }
+            if ahead > 0, spans.dropLast().contains(where: { $0.state == .open && $0.from > now }) { break }
         }
         let current = spans.first { $0.from <= now && now < $0.to }
         let next = spans.first { $0.from > now }
