@@ -1,4 +1,5 @@
 import Foundation
+import Identity
 import JourneySupport
 import Testing
 
@@ -108,7 +109,7 @@ extension `The HTTP contract` {
             }
             try await load(
                 ["symbol,time,open,high,low,close,volume"]
-                    + [(0, "10,12,9,11,5"), (1, "11,15,11,14,6"), (59, "14,14,8,9,7"), (120, "20,21,19,20,8")].map {
+                    + ([(0, "10,12,9,11,5"), (1, "11,15,11,14,6"), (59, "14,14,8,9,7"), (120, "20,21,19,20,8")] as [(Int64, String)]).map {
                         "INTC,\(minute(hour + $0.0)),\($0.1)"
                     }
             )

@@ -10,6 +10,7 @@ import OrderDesk
 import Postgres
 import Quotes
 import Storage
+import TestSupport
 import Testing
 import Trading
 

@@ -18,7 +18,7 @@ extension `On PostgreSQL, storage` {
         }
 
         private func seen(
-            _ minute: Int64 = minute,
+            _ minute: Int64,
             _ prices: (open: Int64, high: Int64, low: Int64, close: Int64),
             volume: Int64 = 10,
             from: Int32 = 0,
@@ -54,8 +54,8 @@ extension `On PostgreSQL, storage` {
         @Test(arguments: [[0, 1], [1, 0], [0, 1, 0, 1], [1, 1, 0, 0]])
         func `merge what two routers saw of a minute, in any order and as often as it is written`(_ order: [Int]) throws {
             let parts = [
-                seen((open: 100, high: 130, low: 95, close: 110), volume: 50, from: 100, to: 40_000),
-                seen((open: 112, high: 120, low: 90, close: 105), volume: 70, from: 20_000, to: 59_000),
+                seen(Self.minute, (open: 100, high: 130, low: 95, close: 110), volume: 50, from: 100, to: 40_000),
+                seen(Self.minute, (open: 112, high: 120, low: 90, close: 105), volume: 70, from: 20_000, to: 59_000),
             ]
             for part in order { try storage.merge([parts[part]]) }
             #expect(try minutes() == [bar(Self.minute, 100, 130, 90, 105, 70)])
@@ -74,9 +74,9 @@ extension `On PostgreSQL, storage` {
         }
 
         @Test func `that were loaded stay as they are`() throws {
-            try storage.merge([seen((open: 1, high: 2, low: 1, close: 2))])
+            try storage.merge([seen(Self.minute, (open: 1, high: 2, low: 1, close: 2))])
             try storage.loadMinutes([KeptBar(symbol: symbol, number: Int32(Self.minute), bar: bar(0, 5, 9, 4, 6, 3))], as: .loaded)
-            try storage.merge([seen((open: 1, high: 20, low: 1, close: 2), volume: 99)])
+            try storage.merge([seen(Self.minute, (open: 1, high: 20, low: 1, close: 2), volume: 99)])
             #expect(try minutes() == [bar(Self.minute, 5, 9, 4, 6, 3)])
             #expect(try storage.minutes(of: symbol, 0..<40_000_000, limit: 5).sources == [.loaded])
         }
@@ -135,7 +135,8 @@ extension `On PostgreSQL, storage` {
                 as [(Int64, Int64, Int64, Int64)]
             {
                 #expect(
-                    sqlState { () throws(PostgresError) in try storage.merge([seen((open: prices.0, high: prices.1, low: prices.2, close: prices.3))])
+                    sqlState { () throws(PostgresError) in
+                        try storage.merge([seen(Self.minute, (open: prices.0, high: prices.1, low: prices.2, close: prices.3))])
                     } == "23514"
                 )
             }
