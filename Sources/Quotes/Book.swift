@@ -61,8 +61,6 @@ package struct Book: Sendable {
         /// By `PriceFault`.
         package var refused = [Int](repeating: 0, count: PriceFault.allCases.count)
 
-        package init() {}
-
         package var ticks: Int { applied + vouched + duplicates + late + gaps + waiting + refused.reduce(0, +) }
     }
 
