@@ -37,7 +37,7 @@ let package = Package(
         .target(name: "OrderDesk", dependencies: ["Postgres", "Quotes", "Storage", "Trading", "Wire"]),
         .target(name: "Identity", dependencies: ["Cryptography", "Postgres", "Storage", "Trading", "Wire"]),
         .target(name: "Venue", dependencies: ["FIX", "Postgres", "Storage", "Trading"]),
-        .target(name: "MarketData", dependencies: ["FIX", "Quotes", "Trading"]),
+        .target(name: "MarketData", dependencies: ["FIX", "Quotes", "Trading", "Wire"]),
 
         // MARK: Doors. How the outside reaches the stations, and the other side of each door.
         .target(
@@ -75,6 +75,7 @@ let package = Package(
         .testTarget(name: "FIXTests", dependencies: ["FIX"], exclude: ["Scripts"]),
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
         .testTarget(name: "QuotesTests", dependencies: ["Quotes", "Trading"]),
+        .testTarget(name: "MarketDataTests", dependencies: ["MarketData", "Quotes", "Trading"]),
         .testTarget(name: "WireTests", dependencies: ["Cryptography", "Trading", "Wire"]),
         .testTarget(
             name: "IdentityTests",

@@ -84,7 +84,7 @@ extension QuoteView {
             last: listing.quote?.last,
             asOf: listing.quote?.vouchedAt,
             ageMilliseconds: listing.quote?.age(at: now),
-            state: halt != nil ? QuoteState.halted.name : state.name,
+            state: halt != nil ? QuoteState.halted("").name : state.name,
             reason: halt?.reason ?? state.reason
         )
     }

@@ -96,21 +96,7 @@ package struct Book: Sendable {
 
     /// nil before the first picture.
     package func quote(at place: Int) -> Quote? {
-        let slot = slots[place]
-        if slot.sequence == 0 { return nil }
-        return Quote(
-            symbol: symbols[place],
-            bid: Amount(units: slot.bid),
-            ask: Amount(units: slot.ask),
-            last: Amount(units: slot.last),
-            volume: slot.volume,
-            sequence: slot.sequence,
-            changedAt: slot.changedAt,
-            vouchedAt: slot.vouchedAt,
-            isHalted: slot.isHalted,
-            fault: slot.fault,
-            isAwaitingSnapshot: slot.isWaiting
-        )
+        Quote(symbols[place], slots[place])
     }
 
     // MARK: Readers of changes
@@ -122,13 +108,13 @@ package struct Book: Sendable {
     }
 
     /// Calls `body` with each place that has changed since the reader last asked.
-    package mutating func takeChanges(of reader: Int, _ body: (Int, borrowing Slot) -> Void) {
+    package mutating func takeChanges(of reader: Int, _ body: (Int, Symbol, borrowing Slot) -> Void) {
         for word in changed[reader].indices where changed[reader][word] != 0 {
             var bits = changed[reader][word]
             changed[reader][word] = 0
             while bits != 0 {
                 let place = word * 64 + bits.trailingZeroBitCount
-                body(place, slots[place])
+                body(place, symbols[place], slots[place])
                 bits &= bits - 1
             }
         }
