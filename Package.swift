@@ -17,12 +17,13 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibEvent", pkgConfig: "libevent_openssl", providers: [.apt(["libevent-dev"])]),
         .systemLibrary(name: "CHTTPParser", providers: [.apt(["libhttp-parser-dev"])]),
+        .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
         .systemLibrary(name: "CEpoll"),
 
         // MARK: Edges. Each wraps one outside thing and knows nothing of trading.
         .target(name: "Postgres", dependencies: ["CLibPQ"]),
         .target(name: "Cryptography", dependencies: ["COpenSSL"]),
-        .target(name: "HTTPServer", dependencies: ["CHTTPParser", "CLibEvent", "COpenSSL"]),
+        .target(name: "HTTPServer", dependencies: ["CHTTPParser", "CLibEvent", "COpenSSL", "CWslay"]),
         .target(name: "FIX", exclude: ["Dictionary/QUICKFIX_LICENSE"]),
 
         // MARK: Rules. Values in, values out: no await, no clock, no input or output.
