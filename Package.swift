@@ -43,7 +43,9 @@ let package = Package(
         // MARK: Doors. How the outside reaches the stations, and the other side of each door.
         .target(
             name: "Gateway",
-            dependencies: ["Cryptography", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "Trading", "Wire"]
+            dependencies: [
+                "Cryptography", "HTTPServer", "Identity", "MarketData", "OrderDesk", "Postgres", "Quotes", "Storage", "Trading", "Wire",
+            ]
         ),
         .target(name: "ExchangeSimulator", dependencies: ["FIX", "HTTPServer", "Trading"]),
 

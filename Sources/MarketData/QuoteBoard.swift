@@ -78,8 +78,10 @@ package final class QuoteBoard: QuoteSource {
         }
     }
 
-    /// The symbols' places, a new one for a symbol that no feed has spoken of yet.
-    package func places(of symbols: [Symbol]) -> [Int] { state.withLock { state in symbols.map { state.book.place(adding: $0) } } }
+    /// The symbols with their places, without those that no feed has spoken of.
+    package func places(of symbols: [Symbol]) -> [(place: Int, symbol: Symbol)] {
+        state.withLock { state in symbols.compactMap { symbol in state.book.place(of: symbol).map { ($0, symbol) } } }
+    }
 
     /// Notes what delayed tokens will see in a quarter of an hour. Called every second.
     package func noteForDelayed() {

@@ -41,6 +41,19 @@ package final class TickerRounds {
         package var writes = 0
         /// Windows that a client missed because it had not taken the one before.
         package var missed = 0
+
+        package init() {
+            // Nothing has happened.
+        }
+
+        package static func + (left: Counts, right: Counts) -> Counts {
+            var sum = left
+            sum.clients += right.clients
+            sum.events += right.events
+            sum.writes += right.writes
+            sum.missed += right.missed
+            return sum
+        }
     }
 
     private let live: TickerTable

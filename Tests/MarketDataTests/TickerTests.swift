@@ -59,7 +59,8 @@ final class Street {
 
     func watch(_ client: TickerClient, _ names: [String], every: Int = 1) {
         let symbols = names.map { Symbol($0)! }
-        rounds.watch(Array(zip(board.places(of: symbols), symbols)), every: every, for: client, at: clock.now)
+        board.update { book, _ in for symbol in symbols { _ = book.place(adding: symbol) } }
+        rounds.watch(board.places(of: symbols), every: every, for: client, at: clock.now)
     }
 
     /// Lets the clock run, slice by slice.
