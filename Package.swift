@@ -74,7 +74,7 @@ let package = Package(
         ),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres", "TestSupport"]),
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
-        .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer"]),
+        .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer"], exclude: ["Scripts"]),
         .testTarget(name: "FIXTests", dependencies: ["FIX"], exclude: ["Scripts"]),
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
         .testTarget(name: "QuotesTests", dependencies: ["Quotes", "Trading"]),

@@ -21,7 +21,7 @@ extension PushConnection {
 
     /// Sends whole events (each ends with an empty line), or one text message of UTF-8.
     ///
-    /// Nothing happens when the connection is not open any more. A client that has now fallen too far behind is cut.
+    /// Nothing happens when there is nothing to send, or the connection is not open any more. A client that has now fallen too far behind is cut.
     package func send(_ message: [UInt8]) {
         send { $0.append(contentsOf: message) }
     }

@@ -42,7 +42,6 @@ import CWslay
         guard unsafe wslay_event_context_server_init(&context, &callbacks, user) == 0 else { return nil }
         // wslay would keep each fragment by itself: a message of empty or tiny ones would take many times its length.
         unsafe wslay_event_config_set_no_buffering(context, 1)
-        unsafe wslay_event_config_set_max_recv_msg_length(context, UInt64(maximumMessageBytes))
     }
 
     deinit {
