@@ -96,7 +96,8 @@ let package = Package(
             dependencies: [
                 "Cryptography", "ExchangeSimulator", "Identity", "JourneySupport", "OrderRouter", "Postgres", "Storage", "TestSupport", "Trading",
                 "Wire",
-            ]
+            ],
+            exclude: ["Scripts"]
         ),
         .testTarget(
             name: "JourneyTests",
