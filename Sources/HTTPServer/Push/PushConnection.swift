@@ -53,7 +53,7 @@ import Glibc
     private var hasLeft = false
     private var peerHasEnded = false
 
-    /// Takes over descriptor and TLS session; nil when memory is short (both are gone then).
+    /// Takes over descriptor and TLS session; nil when memory is short, and then they are still the handover's.
     init?(_ handover: Handover) {
         var handover = handover
         stream = handover.stream
@@ -70,19 +70,13 @@ import Glibc
         if case .webSocket = kind { session = WebSocketSession(maximumMessageBytes: stream.configuration.maximumMessageBytes) }
         let base = unsafe stream.loop.base
         let options = Int32(BEV_OPT_CLOSE_ON_FREE.rawValue)
-        if case .webSocket = kind, session == nil {
-            handover.abandon()
-            return nil
-        }
+        if case .webSocket = kind, session == nil { return nil }
         if let tlsSession = unsafe handover.tlsSession {
             unsafe bufferevent = unsafe bufferevent_openssl_socket_new(base, descriptor, tlsSession, BUFFEREVENT_SSL_OPEN, options)
         } else {
             unsafe bufferevent = unsafe bufferevent_socket_new(base, descriptor, options)
         }
-        guard let bufferevent = unsafe bufferevent else {
-            handover.abandon()
-            return nil
-        }
+        guard let bufferevent = unsafe bufferevent else { return nil }
         if !isPlain { unsafe bufferevent_openssl_set_allow_dirty_shutdown(bufferevent, 1) }
         unsafe bufferevent_setwatermark(bufferevent, Int16(EV_READ), 0, stream.configuration.maximumReadAheadBytes)
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -108,7 +102,7 @@ import Glibc
     /// False once nothing can be sent any more: the client has gone or was cut, or one side has said the end.
     package var isOpen: Bool {
         checkThread()
-        return phase == .open && !mustClose && session?.isEnding != true
+        return phase == .open && !mustClose
     }
 
     package var isWebSocket: Bool { if case .webSocket = kind { true } else { false } }

@@ -62,8 +62,20 @@ import CWslay
             unsafe input = nil
             texts = []
         }
-        return unsafe wslay_event_recv(context) == 0 ? texts : nil
+        let code = unsafe wslay_event_recv(context)
+        if code == WSLAY_ERR_NOMEM.rawValue { return nil }
+        if code != 0 {
+            isUnreadable = true
+            isFaultSaid = isFaultSaid || isClosing
+            isClosing = true
+        }
+        return texts
     }
+
+    /// The client has sent what is not even a frame: a control frame in pieces, or a long one. wslay would close without a code then, so the
+    /// close frame is made here.
+    private var isUnreadable = false
+    private var isFaultSaid = false
 
     /// False once the client has closed, or has broken a rule: what it says then is not for anybody.
     var isReading: Bool { unsafe wslay_event_get_read_enabled(context) != 0 }
@@ -84,6 +96,7 @@ import CWslay
 
     private func begin(opcode: UInt32, length: UInt64) {
         isInControlFrame = opcode & 8 != 0
+        if opcode == WSLAY_CONNECTION_CLOSE.rawValue, length == 1 { return refuse(.protocolError) }
         if isInControlFrame { return }
         if opcode == WSLAY_BINARY_FRAME.rawValue { return refuse(.unsupportedData) }
         if length > UInt64(maximumMessageBytes - message.count) { refuse(.messageTooBig) }
@@ -126,6 +139,10 @@ import CWslay
 
     /// The control frames that are due, whole: pongs, a ping, a close frame. Nil when memory is short.
     func takeOutput() -> [UInt8]? {
+        if isUnreadable {
+            defer { isFaultSaid = true }
+            return isFaultSaid ? [] : [0x88, 2, 0x03, 0xEA]
+        }
         guard unsafe wslay_event_want_write(context) != 0 else { return [] }
         guard unsafe wslay_event_send(context) == 0 else { return nil }
         defer { output = [] }
@@ -133,7 +150,10 @@ import CWslay
     }
 
     /// Both have closed, or the client broke a rule and was told so: nothing follows in either direction.
-    var isOver: Bool { unsafe !isReading && wslay_event_get_close_sent(context) != 0 }
+    var isOver: Bool {
+        if isUnreadable { return isFaultSaid }
+        return unsafe !isReading && wslay_event_get_close_sent(context) != 0
+    }
 
     /// True when no message of ours may follow what is queued.
     var isEnding: Bool { isClosing || !isReading }
