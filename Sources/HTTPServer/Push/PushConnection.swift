@@ -70,7 +70,6 @@ import Glibc
         if case .webSocket = kind { session = WebSocketSession(maximumMessageBytes: stream.configuration.maximumMessageBytes) }
         let base = unsafe stream.loop.base
         let options = Int32(BEV_OPT_CLOSE_ON_FREE.rawValue)
-        if case .webSocket = kind, session == nil { return nil }
         if let tlsSession = unsafe handover.tlsSession {
             unsafe bufferevent = unsafe bufferevent_openssl_socket_new(base, descriptor, tlsSession, BUFFEREVENT_SSL_OPEN, options)
         } else {
@@ -173,8 +172,7 @@ import Glibc
     package func end(_ code: WebSocketCloseCode = .normal, reason: String = "") {
         guard isOpen else { return }
         if let session {
-            session.close(code, reason: reason)
-            sendControlFrames()
+            if session.close(code, reason: reason) { sendControlFrames() } else { breakOff() }
         } else {
             if case .events(isChunked: true) = kind { write(Array("0\r\n\r\n".utf8)) }
             finish()
@@ -278,8 +276,7 @@ import Glibc
                 if now - pingedAt >= configuration.writeTimeout.nanoseconds { close(isBroken: true) }
             } else if now - min(now, lastInput) >= configuration.streamHeartbeat.nanoseconds {
                 pingedAt = now
-                session.ping()
-                sendControlFrames()
+                if session.ping() { sendControlFrames() } else { breakOff() }
             }
         } else if now - min(now, lastOutput) >= configuration.streamHeartbeat.nanoseconds {
             send(Array(":\n\n".utf8))
