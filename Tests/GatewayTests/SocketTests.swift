@@ -22,7 +22,7 @@ import Trading
             try served.town.venue.setQuote("NVDA", bid: Amount("126.00")!, ask: Amount("126.02")!)
             _ = try await socket.state(when: "the tick") { $0.messages("tick").contains { $0["data.bid"] == "126" } }
 
-            let order = try await client.place(client.draft { ($0.type, $0.limit, $0.quantity) = ("MARKET", "", "10") })
+            let order = try await client.place(client.draft { ($0.type, $0.limit, $0.quantity) = ("MARKET", nil, "10") })
             let id = try #require(order["order_id"], "\(order.text)")
             let filled = try await socket.state(when: "the fill") { $0.messages("order").contains { $0["data.type"] == "fill" } }
             #expect(filled.messages("order").map { $0["data.type"] } == ["accepted", "routed", "working", "fill"])
