@@ -46,7 +46,7 @@ struct HistoryPlan: Sendable, Equatable {
             let next = calendar.isRoundTheClock || !isFinal ? nil : hours.nextOpen
             expiresAt = min(isOver && isFinal ? next ?? settled + step + Self.settling : settled + step + Self.settling, now + Self.longestLife)
             let today = calendar.day(at: now)
-            let first = Self.days(of: query).map { today.advanced(by: -$0) } ?? CalendarDay(number: Int(Int32.min / 2))
+            let first = Self.days(of: query).map { today.advanced(by: -$0) } ?? .earliest
             kept = .days(
                 first..<today.advanced(by: 1),
                 last: session?.day,

@@ -49,7 +49,7 @@ extension APIHandler {
         let calendar = api.instruments.calendar(of: symbol)
         let today = calendar.tradingDays(begunBy: api.now(), count: 1).first?.day
         let (halts, before) = try await read { database in
-            let days = try today.map { try database.days(of: symbol, CalendarDay(number: Int(Int32.min / 2))..<$0, limit: 1) }
+            let days = try today.map { try database.days(of: symbol, CalendarDay.earliest..<$0, limit: 1) }
             return (try database.halts(), days?.bars.last?.bar.close)
         }
         api.prices.conditions.setHalts(halts)

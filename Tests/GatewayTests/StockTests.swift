@@ -109,8 +109,8 @@ extension `The HTTP contract` {
             }
             try await load(
                 ["symbol,time,open,high,low,close,volume"]
-                    + [(0, "10,12,9,11,5"), (1, "11,15,11,14,6"), (59, "14,14,8,9,7"), (120, "20,21,19,20,8")].map {
-                        "INTC,\(minute(hour + Int64($0.0))),\($0.1)"
+                    + ([(0, "10,12,9,11,5"), (1, "11,15,11,14,6"), (59, "14,14,8,9,7"), (120, "20,21,19,20,8")] as [(Int64, String)]).map {
+                        "INTC,\(minute(hour + $0.0)),\($0.1)"
                     }
             )
             let answer = try await client.get("/v1/stocks/INTC/history?interval=1h&period=5d")

@@ -6,6 +6,9 @@ package struct CalendarDay: Hashable, Comparable, Sendable, CustomStringConverti
 
     package init(number: Int) { self.number = number }
 
+    /// Before any day of which a price is kept: in 1870.
+    package static let earliest = CalendarDay(number: -36_525)
+
     /// From `yyyy-mm-dd`; nil where there is no such day.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
