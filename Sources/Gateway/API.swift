@@ -14,10 +14,9 @@ package final class API: Sendable {
     package let queue: OrderQueue
     package let readers: Readers
     package let streams: EventStreams
-    package let quotes: any QuoteSource
+    package let prices: PriceStreams
     package let instruments: any InstrumentSource
     let history = HistoryShelf()
-    package let freshness: Freshness
     package let accountLimits: RateLimits
     package let addressLimits: RateLimits
     package let metrics: Metrics
@@ -38,9 +37,8 @@ package final class API: Sendable {
         queue: OrderQueue,
         readers: Readers,
         streams: EventStreams,
-        quotes: any QuoteSource,
+        prices: PriceStreams,
         instruments: any InstrumentSource,
-        freshness: Freshness,
         accountLimits: RateLimits,
         addressLimits: RateLimits,
         metrics: Metrics,
@@ -56,9 +54,8 @@ package final class API: Sendable {
         self.queue = queue
         self.readers = readers
         self.streams = streams
-        self.quotes = quotes
+        self.prices = prices
         self.instruments = instruments
-        self.freshness = freshness
         self.accountLimits = accountLimits
         self.addressLimits = addressLimits
         self.metrics = metrics
@@ -207,6 +204,8 @@ package struct APIHandler: HTTPHandler {
         case ("v1", "credentials", _): return try await credentialRoute(&call, Array(path.dropFirst(2)))
         case ("v1", "symbols", _), ("v1", "stocks", _): return try await stockRoute(&call, Array(path.dropFirst()))
         case ("v1", "quotes", nil): return try await only(&call, get: quotes)
+        case ("v1", "marketdata", "tickers") where path.count == 4 && path[3] == "stream": return try await only(&call, get: tickers)
+        case ("v1", "ws", nil): return try await only(&call, get: socket)
         case ("v1", "operator", "halts") where path.count == 3:
             return try await only(&call, get: listHalts, post: halt, delete: resume)
         case ("healthz", nil, nil): return try await only(&call, get: healthz)

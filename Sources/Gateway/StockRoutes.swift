@@ -1,6 +1,7 @@
 import Cryptography
 import HTTPServer
 import Identity
+import MarketData
 import Quotes
 import Storage
 import Trading
@@ -28,7 +29,7 @@ extension APIHandler {
     /// GET /v1/symbols?query=&limit=: by the beginning of the symbol or of a word of the name.
     private func searchSymbols(_ call: inout Call) async throws -> HTTPResponse {
         let parameters = try parameters(call, ["query", "limit"])
-        _ = try await principal(call, .marketRead)
+        _ = try await entitlement(call)
         guard let query = parameters["query"], query.utf8.count <= InstrumentIndex.queryLimitBytes else {
             throw Problem.invalid("query", "Send query= with the beginning of a symbol or a name: 1 to \(InstrumentIndex.queryLimitBytes) bytes.")
         }
@@ -42,7 +43,7 @@ extension APIHandler {
     /// GET /v1/stocks/<symbol>.
     private func stock(_ call: inout Call, _ text: String) async throws -> HTTPResponse {
         _ = try parameters(call, [])
-        _ = try await principal(call, .marketRead)
+        let entitlement = try await entitlement(call)
         let instrument = try instrument(text)
         let symbol = instrument.symbol
         let calendar = api.instruments.calendar(of: symbol)
@@ -51,15 +52,15 @@ extension APIHandler {
             let days = try today.map { try database.days(of: symbol, CalendarDay.earliest..<$0, limit: 1) }
             return (try database.halts(), days?.bars.last?.bar.close)
         }
+        api.prices.conditions.setHalts(halts)
         let now = api.now()
-        let listing = api.quotes.listing(of: symbol) ?? Listing(symbol: symbol, quote: nil)
-        let halt = halts.first { [.killSwitch, .venue].contains($0.scope) || ($0.scope == .symbol && $0.subject == symbol.text) }
-        return HTTPResponse(
-            json: StockView(listing, instrument, halt, before, hours(of: symbol, at: now), api.freshness, at: now).body(serverTime: now)
-        )
+        let board = api.prices.board
+        let listing = (entitlement.isDelayed ? board.delayedListing(of: symbol) : board.listing(of: symbol)) ?? Listing(symbol: symbol, quote: nil)
+        let at = entitlement.isDelayed ? now - board.delay : now
+        let standing = api.prices.conditions.standing(of: symbol, listing.quote, at: at)
+        let quote = QuoteView(symbol, listing.quote, standing, isDelayed: entitlement.isDelayed, at: now)
+        return HTTPResponse(json: StockView(listing, instrument, before, standing.hours, quote).body(serverTime: now))
     }
-
-    private func hours(of symbol: Symbol, at now: Int64) -> MarketHours { api.instruments.marketHours(of: symbol, at: now) }
 
     /// A history, from the shelf or read anew; 304 where the client has it already (RFC 9110 section 13.1.2).
     private func history(_ call: Call, _ text: String, _ query: HistoryQuery) async throws -> HTTPResponse {
@@ -108,20 +109,9 @@ extension APIHandler {
 
 extension StockView {
     /// - Parameter before: close of the trading day before the one at hand, in 1/10,000.
-    fileprivate init(
-        _ listing: Listing,
-        _ instrument: Instrument,
-        _ halt: Halt?,
-        _ before: Int64?,
-        _ hours: MarketHours,
-        _ freshness: Freshness,
-        at now: Int64
-    ) {
-        let quote = listing.quote
-        let state = freshness.state(of: quote, isClosed: hours.state == .closed, opensAt: hours.nextOpen, at: now)
-        let hours = hours.halted(if: halt != nil || quote?.isHalted == true)
+    fileprivate init(_ listing: Listing, _ instrument: Instrument, _ before: Int64?, _ hours: MarketHours, _ quote: QuoteView) {
         let previousClose = before.map { Amount(units: $0) }
-        let change = quote.flatMap { quote in previousClose.flatMap { PriceChange(from: $0, to: quote.last) } }
+        let change = listing.quote.flatMap { quote in previousClose.flatMap { PriceChange(from: $0, to: quote.last) } }
         let day = listing.day
         self.init(
             symbol: listing.symbol,
@@ -136,18 +126,8 @@ extension StockView {
             previousClose: previousClose,
             change: change?.amount,
             changePercent: change?.percent,
-            volume: quote?.volume,
-            quote: QuoteView(
-                symbol: listing.symbol,
-                sequence: quote?.sequence ?? 0,
-                bid: quote?.bid,
-                ask: quote?.ask,
-                last: quote?.last,
-                asOf: quote.flatMap { $0.vouchedAt == Quote.never ? nil : $0.vouchedAt },
-                ageMilliseconds: quote?.age(at: now),
-                state: halt != nil ? QuoteState.halted.name : state.name,
-                reason: halt?.reason ?? state.reason
-            )
+            volume: listing.quote?.volume,
+            quote: quote
         )
     }
 }

@@ -69,12 +69,10 @@ struct Serve: Sendable {
         try Self.checkMigrations(migrator, database)
         let keys = KeySetSource(location: try KeySetLocation(configuration.keySet), report: logKeys)
         try await keys.load()
-        let board = QuoteBoard(now: now)
-        let calendars = try calendars()
+        let market = Market(configuration, calendars: try calendars(), trouble: trouble("instruments"), now: now)
         let queue = OrderQueue(capacity: configuration.queueCapacity, batchCap: configuration.batchCap, lanes: configuration.lanes)
         let readers = Readers(database, count: 2)
-        let instruments = InstrumentBoard(calendars: calendars, quotes: board, trouble: trouble("instruments"))
-        instruments.replace(with: try await readers.read { try $0.instruments() })
+        market.instruments.replace(with: try await readers.read { try $0.instruments() })
         let streams = EventStreams(
             database: database,
             signal: streamSignal,
@@ -85,10 +83,11 @@ struct Serve: Sendable {
             }
         )
         let link = venueLink(database)
-        let api = api(keys, database, board, instruments, queue, readers, streams, migrator)
+        let api = api(keys, database, market, queue, readers, streams, migrator)
         var http = configuration.http
         http.problem = { [now] in HTTPResponse.refused($0, $1, at: now()) }
         let listener = try HTTPListener(http, handler: APIHandler(api))
+        market.prices.start(on: listener.streams)
         log(
             .info,
             "starting",
@@ -96,18 +95,19 @@ struct Serve: Sendable {
         )
 
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for lane in 0..<configuration.lanes { group.addTask { await accept(lane, queue, database, board, link) } }
+            for lane in 0..<configuration.lanes { group.addTask { await accept(lane, queue, database, market.board, link) } }
             group.addTask { try await link.run() }
             group.addTask { try await onThread("settle") { try await settle(database).run() } }
             group.addTask { try await onThread("sweep") { try await sweep(database, link).run() } }
             group.addTask { try await onThread("publish") { try await streams.run() } }
-            group.addTask { try await feed(board).run() }
-            group.addTask { try await instruments.run(readers) }
-            group.addTask { try await onThread("record") { try await recorder(database, board, instruments).run() } }
+            group.addTask { try await feed(market.board).run() }
+            group.addTask { try await market.run(readers, trouble: trouble("market")) }
+            group.addTask { try await market.instruments.run(readers) }
+            group.addTask { try await onThread("record") { try await recorder(database, market).run() } }
             group.addTask { try await keys.run() }
             group.addTask { try await listener.run() }
             group.addTask {
-                try await waitForVenue(readers, board)
+                try await waitForVenue(readers, market.board)
                 try ready(listener.port)
             }
             group.addTask {
@@ -230,15 +230,15 @@ extension Serve {
         )
     }
 
-    private func recorder(_ database: PostgresOptions, _ board: QuoteBoard, _ instruments: InstrumentBoard) -> CandleRecorder {
+    private func recorder(_ database: PostgresOptions, _ market: Market) -> CandleRecorder {
         var observer = RecorderObserver()
         observer.trouble = trouble("record")
         observer.written = { [metrics] in metrics.count("order_router_candles_total", [("outcome", "written")], by: $0) }
         observer.dropped = { [metrics] in metrics.count("order_router_candles_total", [("outcome", "dropped")], by: $0) }
         return CandleRecorder(
             database: database,
-            board: board,
-            instruments: instruments,
+            board: market.board,
+            instruments: market.instruments,
             keptMilliseconds: configuration.candlesKept,
             observer: observer,
             now: now
@@ -248,8 +248,7 @@ extension Serve {
     private func api(
         _ keys: KeySetSource,
         _ database: PostgresOptions,
-        _ board: QuoteBoard,
-        _ instruments: InstrumentBoard,
+        _ market: Market,
         _ queue: OrderQueue,
         _ readers: Readers,
         _ streams: EventStreams,
@@ -264,14 +263,13 @@ extension Serve {
             queue: queue,
             readers: readers,
             streams: streams,
-            quotes: board,
-            instruments: instruments,
-            freshness: configuration.freshness,
+            prices: market.prices,
+            instruments: market.instruments,
             accountLimits: RateLimits(configuration.accountRate),
             addressLimits: RateLimits(configuration.addressRate),
             metrics: metrics,
             readiness: { [venueIsTest] in
-                let isPriced = board.ages.freshest.map { $0 <= configuration.freshness.maximumAge } ?? false
+                let isPriced = market.board.ages.freshest.map { $0 <= configuration.freshness.maximumAge } ?? false
                 do {
                     return try await readers.read { database in
                         let isCurrent = try migrator.status(database.connection()).allSatisfy { $0.state != .pending }
@@ -289,12 +287,7 @@ extension Serve {
                     return Readiness(database: false, migrations: false, venue: false, marketData: isPriced, venueIsTest: venueIsTest.now)
                 }
             },
-            gauges: { [metrics] in
-                let ages = board.ages
-                metrics.set("order_router_symbols", to: Double(ages.symbols))
-                metrics.set("order_router_data_age_seconds", [("of", "freshest")], to: Double(ages.freshest ?? -1_000) / 1_000)
-                metrics.set("order_router_data_age_seconds", [("of", "stalest")], to: Double(ages.stalest ?? -1_000) / 1_000)
-            },
+            gauges: { [metrics] in market.gauge(metrics) },
             answered: logRequest,
             now: now,
             runID: String(UUID().uuidString.prefix(8).lowercased())

@@ -22,6 +22,9 @@ package struct Book: Sendable {
         package internal(set) var isHalted = false
         /// Why the newest tick was refused, until one is taken.
         package internal(set) var fault: PriceFault?
+        /// The prices that were refused last, for the operator; 0 = none yet.
+        package internal(set) var refusedBid: Int64 = 0
+        package internal(set) var refusedAsk: Int64 = 0
         /// The level at which absurd ticks have come since `offeredAt`: one that stands long enough is believed.
         var offered: Int64 = 0
         var offeredAt: Int64 = 0
@@ -56,12 +59,10 @@ package struct Book: Sendable {
         package var late = 0
         package var gaps = 0
         package var waiting = 0
-        /// Snapshots that differed from the picture under the same number, or brought numbers that no gap had shown.
+        /// Snapshots and refreshes that differed from the picture under the same number, and snapshots with numbers that no gap had shown.
         package var repairs = 0
         /// By `PriceFault`.
         package var refused = [Int](repeating: 0, count: PriceFault.allCases.count)
-
-        package init() {}
 
         package var ticks: Int { applied + vouched + duplicates + late + gaps + waiting + refused.reduce(0, +) }
     }
@@ -70,6 +71,10 @@ package struct Book: Sendable {
     package private(set) var symbols: [Symbol] = []
     package private(set) var slots: [Slot] = []
     package internal(set) var counts = Counts()
+    /// How many symbols wait for a snapshot.
+    package private(set) var waitingCount = 0
+    /// The symbol whose price was refused last.
+    package private(set) var refusedPlace: Int?
     private var places: [Symbol: Int] = [:]
     /// One bit a symbol, for each reader: what has changed since it looked.
     private var changed: [[UInt64]] = []
@@ -98,21 +103,7 @@ package struct Book: Sendable {
 
     /// nil before the first picture.
     package func quote(at place: Int) -> Quote? {
-        let slot = slots[place]
-        if slot.sequence == 0 { return nil }
-        return Quote(
-            symbol: symbols[place],
-            bid: Amount(units: slot.bid),
-            ask: Amount(units: slot.ask),
-            last: Amount(units: slot.last),
-            volume: slot.volume,
-            sequence: slot.sequence,
-            changedAt: slot.changedAt,
-            vouchedAt: slot.vouchedAt,
-            isHalted: slot.isHalted,
-            fault: slot.fault,
-            isAwaitingSnapshot: slot.isWaiting
-        )
+        Quote(symbols[place], slots[place])
     }
 
     // MARK: Readers of changes
@@ -124,13 +115,13 @@ package struct Book: Sendable {
     }
 
     /// Calls `body` with each place that has changed since the reader last asked.
-    package mutating func takeChanges(of reader: Int, _ body: (Int, borrowing Slot) -> Void) {
+    package mutating func takeChanges(of reader: Int, _ body: (Int, Symbol, borrowing Slot) -> Void) {
         for word in changed[reader].indices where changed[reader][word] != 0 {
             var bits = changed[reader][word]
             changed[reader][word] = 0
             while bits != 0 {
                 let place = word * 64 + bits.trailingZeroBitCount
-                body(place, slots[place])
+                body(place, symbols[place], slots[place])
                 bits &= bits - 1
             }
         }
@@ -175,16 +166,25 @@ package struct Book: Sendable {
         }
         let step = Tick.distance(from: slots[place].number, to: tick.number)
         switch (step, tick.kind) {
-        case (0, .refresh): return take(tick, at: now)
+        case (0, .refresh):
+            // Under the same number the same picture was expected, unless the one before was refused.
+            if slots[place].fault == nil, isAnother(tick, slots[place]) { counts.repairs += 1 }
+            return take(tick, at: now)
         case (1, .change): return take(tick, at: now)
         case (0, _): return .duplicate
         case (..<0, _): return .late
         default:
-            slots[place].isWaiting = true
+            setWaiting(true, at: place)
             hold(tick)
             markChanged(place)
             return .gap
         }
+    }
+
+    mutating func setWaiting(_ isWaiting: Bool, at place: Int) {
+        guard slots[place].isWaiting != isWaiting else { return }
+        slots[place].isWaiting = isWaiting
+        waitingCount += isWaiting ? 1 : -1
     }
 
     /// The newest of those that wait is enough: each is a whole picture.
@@ -201,7 +201,7 @@ package struct Book: Sendable {
         if !wasWaiting, tick.number != slots[place].number || isAnother(tick, slots[place]) { counts.repairs += 1 }
         let verdict = take(tick, at: now)
         if case .refused = verdict { return verdict }
-        slots[place].isWaiting = false
+        setWaiting(false, at: place)
         if let held = slots[place].held {
             slots[place].held = nil
             if Tick.distance(from: slots[place].number, to: held.number) > 0 { _ = take(held, at: now) }
@@ -218,6 +218,8 @@ package struct Book: Sendable {
         let place = tick.place
         // A feed that is behind delivers old prices as new ones: they count from when they were made.
         let at = tick.at == 0 ? now : min(now, tick.at)
+        // A halt holds whatever the price: halted symbols are often quoted without one.
+        if let isHalted = tick.isHalted { setHalted(isHalted, at: place) }
         if let fault = fault(of: tick, slots[place], at: now) {
             refuse(tick, fault, at: now)
             return .refused(fault)
@@ -280,6 +282,9 @@ package struct Book: Sendable {
         if tick.number != 0, !slots[place].isWaiting { slots[place].number = tick.number }
         if slots[place].fault == nil { markChanged(place) }
         slots[place].fault = fault
+        slots[place].refusedBid = tick.bid
+        slots[place].refusedAsk = tick.ask
+        refusedPlace = place
         guard fault == .absurd else { return }
         if slots[place].offeredAt == 0 || isOutside(tick.bid, of: slots[place].offered) {
             slots[place].offeredAt = now
@@ -300,13 +305,19 @@ extension Book {
 
     /// The feed has begun anew, or may have lost anything: each symbol waits for a snapshot, and its numbers begin with that.
     package mutating func expectSnapshots() {
-        for place in slots.indices where slots[place].number != 0 || slots[place].isWaiting {
-            slots[place].isWaiting = true
-            slots[place].number = 0
-            slots[place].held = nil
-            markChanged(place)
-        }
+        for place in slots.indices where slots[place].number != 0 || slots[place].isWaiting { expectSnapshot(at: place) }
     }
+
+    /// The same for one symbol.
+    package mutating func expectSnapshot(at place: Int) {
+        setWaiting(true, at: place)
+        slots[place].number = 0
+        slots[place].held = nil
+        markChanged(place)
+    }
+
+    /// The places that wait for a snapshot, ascending.
+    package var waitingPlaces: [Int] { waitingCount == 0 ? [] : slots.indices.filter { slots[$0].isWaiting } }
 
     /// Nothing that was vouched for so far counts any more: the router's clock was set. A fresh tick brings a symbol back.
     package mutating func forgetVouching() {

@@ -55,6 +55,26 @@ package struct Quote: Hashable, Sendable {
     package func age(at now: Int64) -> Int64? { vouchedAt == Self.never ? nil : max(0, now - vouchedAt) }
 }
 
+extension Quote {
+    /// nil before the first picture.
+    package init?(_ symbol: Symbol, _ slot: Book.Slot) {
+        if slot.sequence == 0 { return nil }
+        self.init(
+            symbol: symbol,
+            bid: Amount(units: slot.bid),
+            ask: Amount(units: slot.ask),
+            last: Amount(units: slot.last),
+            volume: slot.volume,
+            sequence: slot.sequence,
+            changedAt: slot.changedAt,
+            vouchedAt: slot.vouchedAt,
+            isHalted: slot.isHalted,
+            fault: slot.fault,
+            isAwaitingSnapshot: slot.isWaiting
+        )
+    }
+}
+
 /// Where new orders look for a symbol's price. One snapshot serves a whole batch.
 package protocol QuoteSource: Sendable {
     /// nil where the symbol is not known at all.

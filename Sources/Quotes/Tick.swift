@@ -22,6 +22,8 @@ package struct Tick: Hashable, Sendable {
     package var volume: Int64
     /// The feed's clock, ms since the epoch; 0 = it does not say, and the time of arrival counts.
     package var at: Int64
+    /// Whether trading in the symbol is halted; nil = this tick does not say.
+    package var isHalted: Bool?
 
     @inlinable package init(
         place: Int,
@@ -31,7 +33,8 @@ package struct Tick: Hashable, Sendable {
         ask: Int64,
         last: Int64 = 0,
         volume: Int64 = 0,
-        at: Int64 = 0
+        at: Int64 = 0,
+        isHalted: Bool? = nil
     ) {
         self.place = place
         self.kind = kind
@@ -41,6 +44,7 @@ package struct Tick: Hashable, Sendable {
         self.last = last
         self.volume = volume
         self.at = at
+        self.isHalted = isHalted
     }
 
     /// How many numbers `next` lies behind `number`, negative = before it, as RFC 1982 compares; 0 is left out of the round.

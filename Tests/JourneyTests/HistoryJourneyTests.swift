@@ -29,9 +29,13 @@ import Trading
             queue: OrderQueue(capacity: 64, batchCap: 64, lanes: 1),
             readers: town.readers,
             streams: EventStreams(database: options, signal: CommitSignal(), trouble: { print("streams: \($0)") }),
-            quotes: room.board,
+            prices: PriceStreams(
+                board: room.board,
+                conditions: Conditions(freshness: Freshness(), instruments: room.instruments),
+                window: 500,
+                loops: 1
+            ),
             instruments: room.instruments,
-            freshness: Freshness(),
             accountLimits: RateLimits(RateLimit(perSecond: 1_000, burst: 1_000)),
             addressLimits: RateLimits(RateLimit(perSecond: 1_000, burst: 1_000)),
             metrics: Metrics(),

@@ -35,10 +35,10 @@ import COpenSSL
     /// A session of one connection; its bufferevent takes ownership. Nil when memory is short.
     func makeSession() -> OpaquePointer? { unsafe SSL_new(context) }
 
-    /// Tells the client that nothing follows. What the client still has to say is not waited for.
+    /// Tells the client that nothing follows. What it still has to say can be read, and has to be: closing before could reset the connection
+    /// before the client has read the answer.
     static func sayGoodbye(_ session: OpaquePointer) {
         ERR_clear_error()
-        unsafe SSL_set_shutdown(session, SSL_RECEIVED_SHUTDOWN | SSL_get_shutdown(session))
         unsafe _ = SSL_shutdown(session)
         ERR_clear_error()
     }
