@@ -43,10 +43,10 @@ private final class VenueIsTest: Sendable {
 /// The circle, wired: every station of a router in one task group. The stations meet in committed rows; what they call of one another here are
 /// wake-ups alone, which may be lost without harm.
 struct Serve: Sendable {
-    private let configuration: Configuration
-    private let log: Log
+    let configuration: Configuration
+    let log: Log
     private let crash: CrashPoint
-    private let metrics = Metrics()
+    let metrics = Metrics()
     private let now = SessionClock.system.wall
     private let streamSignal = CommitSignal()
     private let settleSignal = CommitSignal()
@@ -69,7 +69,8 @@ struct Serve: Sendable {
         try Self.checkMigrations(migrator, database)
         let keys = KeySetSource(location: try KeySetLocation(configuration.keySet), report: logKeys)
         try await keys.load()
-        let board = QuoteBoard(now: now)
+        let board = QuoteBoard(rules: configuration.bookRules, now: now)
+        let feed = try marketFeed(board)
         let queue = OrderQueue(capacity: configuration.queueCapacity, batchCap: configuration.batchCap, lanes: configuration.lanes)
         let readers = Readers(database, count: 2)
         let streams = EventStreams(
@@ -82,7 +83,7 @@ struct Serve: Sendable {
             }
         )
         let link = venueLink(database)
-        let api = api(keys, database, board, queue, readers, streams, migrator)
+        let api = api(keys, database, board, feed, queue, readers, streams, migrator)
         var http = configuration.http
         http.problem = { [now] in HTTPResponse.refused($0, $1, at: now()) }
         let listener = try HTTPListener(http, handler: APIHandler(api))
@@ -98,7 +99,8 @@ struct Serve: Sendable {
             group.addTask { try await onThread("settle") { try await settle(database).run() } }
             group.addTask { try await onThread("sweep") { try await sweep(database, link).run() } }
             group.addTask { try await onThread("publish") { try await streams.run() } }
-            group.addTask { try await feed(board).run() }
+            group.addTask { try await feed.run() }
+            group.addTask { try await feedWatch(feed, board).run() }
             group.addTask { try await keys.run() }
             group.addTask { try await listener.run() }
             group.addTask {
@@ -207,20 +209,11 @@ extension Serve {
         )
     }
 
-    private func feed(_ board: QuoteBoard) -> QuoteFeed {
-        QuoteFeed(
-            settings: configuration.feedSettings,
-            board: board,
-            clock: .system,
-            random: { Double.random(in: 0..<1) },
-            trouble: trouble("feed")
-        )
-    }
-
     private func api(
         _ keys: KeySetSource,
         _ database: PostgresOptions,
         _ board: QuoteBoard,
+        _ feed: any MarketFeed,
         _ queue: OrderQueue,
         _ readers: Readers,
         _ streams: EventStreams,
@@ -251,7 +244,8 @@ extension Serve {
                             venue: try database.venueIsUp(session),
                             marketData: isPriced,
                             killSwitch: try isCurrent && database.halts().contains { $0.scope == .killSwitch },
-                            venueIsTest: venueIsTest.now
+                            venueIsTest: venueIsTest.now,
+                            isReplay: feed.status.isReplay
                         )
                     }
                 } catch {
@@ -259,12 +253,7 @@ extension Serve {
                     return Readiness(database: false, migrations: false, venue: false, marketData: isPriced, venueIsTest: venueIsTest.now)
                 }
             },
-            gauges: { [metrics] in
-                let ages = board.ages
-                metrics.set("order_router_symbols", to: Double(ages.symbols))
-                metrics.set("order_router_data_age_seconds", [("of", "freshest")], to: Double(ages.freshest ?? -1_000) / 1_000)
-                metrics.set("order_router_data_age_seconds", [("of", "stalest")], to: Double(ages.stalest ?? -1_000) / 1_000)
-            },
+            gauges: { feedGauges(feed, board) },
             answered: logRequest,
             now: now,
             runID: String(UUID().uuidString.prefix(8).lowercased())
@@ -306,7 +295,7 @@ extension Serve {
         }
     }
 
-    private func trouble(_ part: String) -> @Sendable (String) -> Void {
+    func trouble(_ part: String) -> @Sendable (String) -> Void {
         { [metrics, log] what in
             metrics.count("order_router_troubles_total", [("leg", part)])
             log(.warning, "trouble", ["part": part, "what": what])

@@ -1,7 +1,6 @@
 import BinaryFeed
 import ExchangeSimulator
 import FIX
-import Glibc
 import MarketData
 import Quotes
 import Trading
@@ -26,13 +25,8 @@ extension Command {
 struct FeedBench {
     private let nanoseconds: Int64
     private let symbols: Int
-    private static let session: UInt64 = 1_800_000_000_000
-    private static let wall: Int64 = 1_800_000_000_000
     /// A million ticks, 40 MB: what the caches hold of a real feed is not more.
     private static let ticks = 1_000_000
-    /// Symbols that bursts fall upon, and the share of all ticks that belongs to bursts.
-    private static let hot = 20
-    private static let burst = 30
 
     init(seconds: Int, symbols: Int) {
         nanoseconds = Int64(seconds) * 1_000_000_000
@@ -40,29 +34,31 @@ struct FeedBench {
     }
 
     func run() async throws {
-        var source = TickSource(symbols: symbols, session: Self.session, wall: Self.wall)
+        var source = TickSource(symbols: symbols)
         let datagrams = (0..<Self.ticks / BinaryFrame.perDatagram).map { _ in source.datagram() }
         let count = datagrams.count * BinaryFrame.perDatagram
         let joined = Array(datagrams.joined())
-        say("\(symbols) symbols, \(count) ticks of 40 bytes, bursts on \(Self.hot) hot ones:")
+        say("\(symbols) symbols, \(count) ticks of 40 bytes, bursts on \(TickSource.hot) hot ones:")
         let scan = best { Int(joined.reduce(into: UInt8(0)) { $0 = $0 &+ $1 }) } / Double(count)
         line(scan, " ns  a tick: scan of the bytes")
         var copy = joined
-        let copied = best {
-            unsafe copy.withUnsafeMutableBytes { target in unsafe joined.withUnsafeBytes { unsafe target.copyMemory(from: $0) } }
-            return Int(copy[joined.count / 2])
-        } / Double(count)
+        let copied =
+            best {
+                unsafe copy.withUnsafeMutableBytes { target in unsafe joined.withUnsafeBytes { unsafe target.copyMemory(from: $0) } }
+                return Int(copy[joined.count / 2])
+            } / Double(count)
         line(copied, " ns  a tick: copy of the bytes")
-        let decoded = best {
-            var sum: Int64 = 0
-            let bytes = unsafe joined.span.bytes
-            for offset in stride(from: 0, to: joined.count, by: BinaryFrame.size) { sum &+= BinaryFrame(bytes, at: offset).bid }
-            return Int(truncatingIfNeeded: sum)
-        } / Double(count)
+        let decoded =
+            best {
+                var sum: Int64 = 0
+                let bytes = unsafe joined.span.bytes
+                for offset in stride(from: 0, to: joined.count, by: BinaryFrame.size) { sum &+= BinaryFrame(bytes, at: offset).bid }
+                return Int(truncatingIfNeeded: sum)
+            } / Double(count)
         line(decoded, " ns  a tick: decode")
-        let (applied, allocated) = try apply(datagrams, count)
+        let (applied, objects) = apply(datagrams, count)
         line(applied, " ns  a tick: decode and apply to the book, \(Int(1e9 / applied)) ticks/s, \(Int((applied / copied).rounded())) x the copy")
-        say("\(allocated) bytes more of the heap in use after a million ticks than before")
+        say("\(objects) objects were made for these \(count) ticks")
         for group in ["239.255.41.8", "127.0.0.1"] {
             let result = try await overUDP(datagrams, to: group)
             say("over UDP to \(group): \(Int(result.received)) ticks/s received and looked at by the book, \(Int(result.sent)) sent, one core each")
@@ -89,57 +85,38 @@ struct FeedBench {
         return Double(best)
     }
 
-    /// As the feed's thread does it: sixteen datagrams under one lock.
-    private func apply(_ datagrams: [[UInt8]], _ count: Int) throws -> (nanoseconds: Double, allocated: Int) {
-        let board = QuoteBoard(now: { Self.wall })
-        var intake = FrameIntake()
-        let source = TickSource(symbols: symbols, session: Self.session, wall: Self.wall)
-        board.update { book, now in
-            for datagram in source.definitions { intake.take(unsafe datagram.span.bytes, into: &book, at: now) }
-        }
-        var allocated = 0
-        var runs = 0
-        let took = best {
-            let before = HeapUse.bytes
-            for start in stride(from: 0, to: datagrams.count, by: DatagramReceiver.batch) {
-                board.update { book, now in
-                    for datagram in datagrams[start..<min(start + DatagramReceiver.batch, datagrams.count)] {
-                        intake.take(unsafe datagram.span.bytes, into: &book, at: now)
-                    }
-                }
+    /// As the feed's thread does it: sixteen datagrams under one lock. Each run has a book of its own, whose making is not counted.
+    private func apply(_ datagrams: [[UInt8]], _ count: Int) -> (nanoseconds: Double, objects: Int) {
+        let end = MonotonicClock.now + nanoseconds
+        var best = Int64.max
+        var objects = 0
+        repeat {
+            var reader = TickReader(symbols: symbols)
+            objects = AllocationCount.of {
+                let begun = MonotonicClock.now
+                reader.take(datagrams)
+                best = min(best, MonotonicClock.now - begun)
             }
-            allocated = HeapUse.bytes - before
-            runs += 1
-            // The same ticks come again as those of a feed that has begun anew: their numbers start over.
-            let counts = board.read { $0.counts }
-            precondition(counts.applied + counts.vouched == count * runs, "Every tick is applied: \(counts).")
-            board.update { book, _ in
-                for place in 0..<book.slots.count { book.forgetNumber(at: place) }
-            }
-            return counts.applied
-        }
-        return (took / Double(count), allocated)
+            let counts = reader.board.read { $0.counts }
+            precondition(counts.applied + counts.vouched == count, "Every tick is applied: \(counts).")
+        } while MonotonicClock.now < end
+        return (Double(best) / Double(count), objects)
     }
 
     /// Datagrams from one thread to another's book over the loopback interface, as fast as they are taken.
     private func overUDP(_ datagrams: [[UInt8]], to group: String) async throws -> (received: Double, sent: Double) {
         let receiver = try DatagramReceiver(group: group, port: 0, interface: "127.0.0.1")
-        let board = QuoteBoard(now: { Self.wall })
-        var intake = FrameIntake()
-        let source = TickSource(symbols: symbols, session: Self.session, wall: Self.wall)
-        board.update { book, now in
-            for datagram in source.definitions { intake.take(unsafe datagram.span.bytes, into: &book, at: now) }
-        }
+        var reader = TickReader(symbols: symbols)
         let port = receiver.port
         let end = MonotonicClock.now + nanoseconds
         async let sent: Int = FeedBench.send(datagrams, to: group, port: port, until: end)
         let begun = MonotonicClock.now
         while MonotonicClock.now < end {
             try receiver.receive()
-            if receiver.count > 0 { board.update { book, now in receiver.forEach { intake.take($0, into: &book, at: now) } } }
+            if receiver.count > 0 { reader.take(receiver) }
         }
         let took = Double(MonotonicClock.now - begun) / 1e9
-        return (Double(intake.counts.received) / took, Double(try await sent) / took)
+        return (Double(reader.received) / took, Double(try await sent) / took)
     }
 
     @concurrent private static func send(_ datagrams: [[UInt8]], to group: String, port: UInt16, until end: Int64) async throws -> Int {
@@ -155,25 +132,59 @@ struct FeedBench {
     }
 }
 
+/// A book and what fills it, as the feed's thread has them.
+struct TickReader {
+    let board = QuoteBoard(now: { TickSource.wall })
+    private var intake = FrameIntake()
+
+    init(symbols: Int) {
+        let source = TickSource(symbols: symbols)
+        board.update { book, now in
+            for definition in source.definitions { intake.take(unsafe definition.span.bytes, into: &book, at: now) }
+        }
+    }
+
+    var received: Int { intake.counts.received }
+
+    /// So many at once as the feed takes.
+    mutating func take(_ datagrams: [[UInt8]]) {
+        for start in stride(from: 0, to: datagrams.count, by: DatagramReceiver.batch) {
+            board.update { book, now in
+                for index in start..<min(start + DatagramReceiver.batch, datagrams.count) {
+                    let datagram = datagrams[index]
+                    intake.take(unsafe datagram.span.bytes, into: &book, at: now)
+                }
+            }
+        }
+    }
+
+    mutating func take(_ receiver: DatagramReceiver) {
+        board.update { book, now in receiver.forEach { intake.take($0, into: &book, at: now) } }
+    }
+}
+
 /// Ticks as a feed makes them: a random walk, bursts on hot symbols, from a seed.
 struct TickSource {
     private var numbers: [UInt32]
     private var bids: [Int64]
     private var random = SeededGenerator(seed: 1)
     private var burst: (id: Int, left: Int) = (0, 0)
-    private let session: UInt64
-    private let ofDay: UInt32
 
-    init(symbols: Int, session: UInt64, wall: Int64) {
+    static let session: UInt64 = 1_800_000_000_000
+    /// ms since the epoch: time stands still.
+    static let wall: Int64 = 1_800_000_000_000
+    /// Symbols that bursts fall upon.
+    static let hot = 20
+    private let ofDay = BinaryFrame.ofDay(wall)
+
+    init(symbols: Int) {
         numbers = [UInt32](repeating: 1, count: symbols)
         bids = (0..<symbols).map { 100_000 + Int64($0) * 7_919 % 4_900_000 }
-        self.session = session
-        ofDay = BinaryFrame.ofDay(wall)
     }
 
     var definitions: [[UInt8]] {
         numbers.indices.map {
-            BinaryFrame.definition(Listing.madeUp($0 + 1), id: UInt32($0), session: session, count: UInt32(numbers.count), ofDay: ofDay).bytes
+            BinaryFrame.definition(Listing.madeUp($0 + 1), id: UInt32($0), session: Self.session, count: UInt32(numbers.count), ofDay: ofDay).bytes
         }
     }
 
@@ -185,7 +196,7 @@ struct TickSource {
 
     private mutating func next() -> BinaryFrame {
         if burst.left == 0, Int.random(in: 0..<30, using: &random) == 0 {
-            burst = (Int.random(in: 0..<min(20, numbers.count), using: &random), Int.random(in: 1...40, using: &random))
+            burst = (Int.random(in: 0..<min(Self.hot, numbers.count), using: &random), Int.random(in: 1...40, using: &random))
         }
         let id = burst.left > 0 ? burst.id : Int.random(in: 0..<numbers.count, using: &random)
         burst.left = max(0, burst.left - 1)
@@ -194,7 +205,7 @@ struct TickSource {
         return BinaryFrame(
             .change,
             id: UInt32(id),
-            generation: BinaryFrame.generation(of: session),
+            generation: BinaryFrame.generation(of: Self.session),
             number: numbers[id],
             bid: bids[id],
             ask: bids[id] + 200,

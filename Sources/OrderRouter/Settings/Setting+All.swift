@@ -323,13 +323,6 @@ extension Setting {
         ),
     ]
 
-    private static let quotes: [Setting] = [
-        Setting("market-data", .endpoint, optional: \.marketDataEndpoint, .absent("the venue's"), "The FIX 4.4 acceptor for market data."),
-        Setting("market-data-sender-comp-id", .compID, \.marketDataSenderCompID, .value("QUOTES"), "Our SenderCompID towards it."),
-        Setting("market-data-target-comp-id", .compID, optional: \.marketDataTargetCompID, .absent("the venue's"), "Its CompID."),
-        Setting("symbols", .symbols, \.symbols, .value("*"), "What is subscribed to, and so can be traded; `*`: all that the feed has."),
-    ]
-
     private static let process: [Setting] = [
         Setting("log-level", .level, \.logLevel, .value("info"), "The least that is logged: debug, info, warning or error."),
         Setting(
