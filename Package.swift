@@ -20,6 +20,7 @@ let package = Package(
         .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
         .systemLibrary(name: "CEpoll"),
         .systemLibrary(name: "CDatagrams"),
+        .systemLibrary(name: "CAllocations"),
 
         // MARK: Edges. Each wraps one outside thing and knows nothing of trading.
         .target(name: "Postgres", dependencies: ["CLibPQ"]),
@@ -66,8 +67,8 @@ let package = Package(
         .executableTarget(
             name: "LoadGenerator",
             dependencies: [
-                "BinaryFeed", "CEpoll", "Cryptography", "ExchangeSimulator", "FIX", "HTTPServer", "Identity", "MarketData", "OrderDesk", "Postgres",
-                "Quotes", "Storage", "Trading", "Wire",
+                "BinaryFeed", "CAllocations", "CEpoll", "Cryptography", "ExchangeSimulator", "FIX", "HTTPServer", "Identity", "MarketData", "OrderDesk",
+                "Postgres", "Quotes", "Storage", "Trading", "Wire",
             ]
         ),
 

@@ -38,9 +38,8 @@ extension `The HTTP contract` {
             #expect(answer.status == 200, "\(answer.text)")
             #expect(
                 answer.names("") == [
-                    "age_ms", "as_of", "ask", "bid", "change", "change_percent", "exchange", "high", "low", "market_state", "name", "next_close",
-                    "next_open",
-                    "open", "previous_close", "price", "reason", "sequence", "server_time", "state", "symbol", "volume",
+                    "age_ms", "as_of", "ask", "bid", "change", "change_percent", "entitlement", "exchange", "high", "low", "market_state", "name",
+                    "next_close", "next_open", "open", "previous_close", "price", "reason", "seq", "server_time", "state", "symbol", "volume",
                 ]
             )
             // 117.80 after 100.50.

@@ -1,6 +1,7 @@
 import Foundation
 import Quotes
 import Testing
+import Trading
 import Wire
 
 @testable import Gateway
@@ -51,7 +52,10 @@ private func minutes(_ from: String, _ to: String) -> HistoryPlan.Kept { .minute
         #expect(open.kept == .days(today.advanced(by: -366)..<today.advanced(by: 1), last: today, lastMinutes: session))
         #expect(open.asOf == time("2027-11-09T15:30Z") && open.expiresAt == time("2027-11-09T15:35Z") + HistoryPlan.settling)
         // Before the bell nothing of the day is there yet.
-        guard case .days(_, let last, _) = plan(year, "2027-11-09T14:00Z").kept else { return Issue.record("a year is made of days") }
+        guard case .days(_, let last, _) = plan(year, "2027-11-09T14:00Z").kept else {
+            Issue.record("a year is made of days")
+            return
+        }
         #expect(last == CalendarDay("2027-11-08"))
         // After the close it stands until the next opening.
         let over = plan(year, "2027-11-09T22:00Z")

@@ -9,13 +9,17 @@ import Wire
         let quote = QuoteView(
             symbol: symbol,
             sequence: 0,
+            price: nil,
             bid: nil,
             ask: nil,
-            last: nil,
+            volume: nil,
+            changedAt: nil,
             asOf: nil,
             ageMilliseconds: nil,
+            marketState: "PRE",
             state: "STALE",
-            reason: "none"
+            reason: "none",
+            isDelayed: false
         )
         let view = StockView(
             symbol: symbol,

@@ -72,6 +72,12 @@ struct Configuration: Sendable {
     /// How long candles of a minute are kept, ms.
     var candlesKept: Int64 = 0
 
+    var feed = FeedChoice.fix
+    var feedSpeed = 1
+    var feedRepeats = false
+    var bookRules = Book.Rules()
+    var driftInterval: Int64 = 0
+
     // MARK: This process
     var logLevel = Log.Level.info
     var crashPoint: CrashPoint?
@@ -92,7 +98,8 @@ struct Configuration: Sendable {
             senderCompID: quotes.senderCompID,
             targetCompID: quotes.targetCompID,
             heartbeatSeconds: heartbeatSeconds,
-            symbols: symbols
+            symbols: symbols,
+            driftInterval: driftInterval
         )
     }
 
@@ -162,6 +169,9 @@ struct Configuration: Sendable {
         case (nil, nil): break
         case (_?, nil): throw UsageError("--tls-key (ORDER_ROUTER_TLS_KEY) is not set, although --tls-certificate is: TLS needs both files.")
         case (nil, _?): throw UsageError("--tls-certificate (ORDER_ROUTER_TLS_CERTIFICATE) is not set, although --tls-key is: TLS needs both files.")
+        }
+        if isLive, case .file = feed {
+            throw UsageError("--feed (ORDER_ROUTER_FEED) is a recorded file, and --live is yes: nobody trades for real on prices of another day.")
         }
         guard batchCap <= queueCapacity else {
             throw UsageError(
