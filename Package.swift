@@ -22,8 +22,8 @@ let package = Package(
         // MARK: Edges. Each wraps one outside thing and knows nothing of trading.
         .target(name: "Postgres", dependencies: ["CLibPQ"]),
         .target(name: "Cryptography", dependencies: ["COpenSSL"]),
-        .target(name: "HTTPServer", dependencies: ["CHTTPParser", "CLibEvent", "COpenSSL"]),
-        .target(name: "FIX", exclude: ["Dictionary/QUICKFIX_LICENSE"]),
+        .target(name: "HTTPServer", dependencies: ["CHTTPParser", "CLibEvent", "Cryptography"]),
+        .target(name: "FIX", dependencies: ["COpenSSL", "Cryptography"], exclude: ["Dictionary/QUICKFIX_LICENSE"]),
 
         // MARK: Rules. Values in, values out: no await, no clock, no input or output.
         .target(name: "Trading"),
@@ -72,7 +72,7 @@ let package = Package(
         .testTarget(name: "PostgresTests", dependencies: ["Postgres", "TestSupport"]),
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer"]),
-        .testTarget(name: "FIXTests", dependencies: ["FIX"], exclude: ["Scripts"]),
+        .testTarget(name: "FIXTests", dependencies: ["Cryptography", "FIX", "TestSupport"], exclude: ["Scripts"]),
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
         .testTarget(name: "WireTests", dependencies: ["Cryptography", "Trading", "Wire"]),
         .testTarget(
