@@ -10,14 +10,25 @@ package struct FeedSettings: Sendable {
     package var heartbeatSeconds: Int
     /// What to subscribe to; `*` asks for everything that the feed has.
     package var symbols: [String]
+    /// TLS on the line; nil = none.
+    package var tls: LineTLS?
 
-    package init(host: String, port: UInt16, senderCompID: String, targetCompID: String, heartbeatSeconds: Int, symbols: [String]) {
+    package init(
+        host: String,
+        port: UInt16,
+        senderCompID: String,
+        targetCompID: String,
+        heartbeatSeconds: Int,
+        symbols: [String],
+        tls: LineTLS? = nil
+    ) {
         self.host = host
         self.port = port
         self.senderCompID = senderCompID
         self.targetCompID = targetCompID
         self.heartbeatSeconds = heartbeatSeconds
         self.symbols = symbols
+        self.tls = tls
     }
 }
 
@@ -39,6 +50,7 @@ package final class QuoteFeed: Sendable {
         session.heartbeatSeconds = settings.heartbeatSeconds
         session.resetOnLogon = true
         var configuration = Initiator.Configuration(host: settings.host, port: settings.port, session: session)
+        configuration.tls = settings.tls
         // A price is stale after 2.5 s: whoever waits longer between attempts waits in vain.
         configuration.backoff = 100...1_000
         initiator = Initiator(

@@ -81,7 +81,8 @@ struct Serve: Sendable {
                 metrics.time("order_router_leg_seconds", [("leg", "publish")], .milliseconds(max(0, now() - oldestAt)))
             }
         )
-        let link = venueLink(database)
+        let lines = try configuration.lines.lines(quotesOnSameHost: configuration.quotes.endpoint.host == configuration.venue.endpoint.host)
+        let link = venueLink(database, lines.orders)
         let api = api(keys, database, board, queue, readers, streams, migrator)
         var http = configuration.http
         http.problem = { [now] in HTTPResponse.refused($0, $1, at: now()) }
@@ -98,7 +99,7 @@ struct Serve: Sendable {
             group.addTask { try await onThread("settle") { try await settle(database).run() } }
             group.addTask { try await onThread("sweep") { try await sweep(database, link).run() } }
             group.addTask { try await onThread("publish") { try await streams.run() } }
-            group.addTask { try await feed(board).run() }
+            group.addTask { try await feed(board, lines.quotes).run() }
             group.addTask { try await keys.run() }
             group.addTask { try await listener.run() }
             group.addTask {
@@ -181,7 +182,7 @@ extension Serve {
         Sweep(database: database, times: configuration.sweep, observer: deskObserver(link), now: now)
     }
 
-    private func venueLink(_ database: PostgresOptions) -> VenueLink {
+    private func venueLink(_ database: PostgresOptions, _ tls: LineTLS?) -> VenueLink {
         var observer = VenueObserver()
         observer.step = { [crash] in crash.at($0) }
         observer.committed = { [streamSignal] in streamSignal.raise() }
@@ -199,7 +200,7 @@ extension Serve {
         }
         metrics.set("order_router_venue_session_up", to: 0)
         return VenueLink(
-            settings: configuration.venueSettings(holder: UUID().uuidString),
+            settings: configuration.venueSettings(holder: UUID().uuidString, tls),
             database: database,
             clock: .system,
             observer: observer,
@@ -207,9 +208,9 @@ extension Serve {
         )
     }
 
-    private func feed(_ board: QuoteBoard) -> QuoteFeed {
+    private func feed(_ board: QuoteBoard, _ tls: LineTLS?) -> QuoteFeed {
         QuoteFeed(
-            settings: configuration.feedSettings,
+            settings: configuration.feedSettings(tls),
             board: board,
             clock: .system,
             random: { Double.random(in: 0..<1) },

@@ -1,3 +1,4 @@
+import FIX
 import Gateway
 import HTTPServer
 import MarketData
@@ -56,6 +57,7 @@ struct Configuration: Sendable {
     var venue = FIXPeer()
     var heartbeatSeconds = 30
     var venueSession = SessionOptions()
+    var lines = LineOptions()
     var isLive = false
     var leaseMilliseconds: Int64 = 0
     var askMilliseconds: Int64 = 0
@@ -79,14 +81,16 @@ struct Configuration: Sendable {
         )
     }
 
-    var feedSettings: FeedSettings {
+    /// - Parameter tls: of `lines`, for the market-data line.
+    func feedSettings(_ tls: LineTLS?) -> FeedSettings {
         FeedSettings(
             host: quotes.endpoint.host,
             port: quotes.endpoint.port,
             senderCompID: quotes.senderCompID,
             targetCompID: quotes.targetCompID,
             heartbeatSeconds: heartbeatSeconds,
-            symbols: symbols
+            symbols: symbols,
+            tls: tls
         )
     }
 
@@ -101,8 +105,10 @@ struct Configuration: Sendable {
         )
     }
 
-    /// - Parameter holder: names this run among the holders of the session's lease.
-    func venueSettings(holder: String) -> VenueSettings {
+    /// - Parameters:
+    ///   - holder: names this run among the holders of the session's lease.
+    ///   - tls: of `lines`, for the line for orders.
+    func venueSettings(holder: String, _ tls: LineTLS? = nil) -> VenueSettings {
         var settings = VenueSettings(
             host: venue.endpoint.host,
             port: venue.endpoint.port,
@@ -111,6 +117,7 @@ struct Configuration: Sendable {
             heartbeatSeconds: heartbeatSeconds,
             holder: holder
         )
+        settings.tls = tls
         venueSession.apply(to: &settings.session)
         settings.leaseDuration = leaseMilliseconds
         // A quarter: three renewals may fail before the lease is lost, and the margin covers what two clocks and the network make of a second.
@@ -157,6 +164,7 @@ struct Configuration: Sendable {
         case (_?, nil): throw UsageError("--tls-key (ORDER_ROUTER_TLS_KEY) is not set, although --tls-certificate is: TLS needs both files.")
         case (nil, _?): throw UsageError("--tls-certificate (ORDER_ROUTER_TLS_CERTIFICATE) is not set, although --tls-key is: TLS needs both files.")
         }
+        try lines.check()
         guard batchCap <= queueCapacity else {
             throw UsageError(
                 "--batch-cap (ORDER_ROUTER_BATCH_CAP) is \(batchCap), more than --queue-capacity, \(queueCapacity): a batch comes from the queue."

@@ -5,7 +5,7 @@ import Trading
 
 extension Setting {
     /// Every setting of a router, in the order in which help and README show them.
-    static let all: [Setting] = database + clients + deciding + venue + venueSession + quotes + process
+    static let all: [Setting] = database + clients + deciding + venue + line + venueSession + quotes + process
 
     private static let database: [Setting] = [
         Setting(
