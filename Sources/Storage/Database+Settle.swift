@@ -324,6 +324,7 @@ extension Rows {
             report.side = optionalText(row, 14)
             report.text = optionalText(row, 15)
             report.execRefID = optionalText(row, 19)
+            report.statusQuestion = optionalText(row, 20)
             let symbol = isNull(row, 18) ? nil : Symbol(text(row, 18))
             return InboxReport(inboxID: int64(row, 0), shard: int16(row, 16), report: report, order: symbol.map { (account(row, 17), $0) })
         }

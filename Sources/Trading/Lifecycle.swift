@@ -17,6 +17,8 @@ package enum OrderEvent: Hashable, Sendable {
     case replaceRejected(reason: String?)
     /// The venue takes a booked trade back (`to` is nil) or corrects it; `isLive`: it says that the order goes on.
     case corrected(Trade, to: Trade?, isLive: Bool)
+    /// The venue has lost it in a reset of the sequence numbers: it is ours alone again, and to be sent once more.
+    case lostInReset
     /// The venue is silent, or says something that cannot be booked.
     case doubted(reason: String)
 
@@ -83,6 +85,9 @@ extension OrderState {
             if replaces.pending == nil { return .known }
             return .move(to: filledQuantity >= terms.quantity ? .filled : status, tell: .replaceRejected)
         case (_, .corrected(let old, let new, let isLive)): return correction(old, new, isLive)
+
+        case (.unknown, .lostInReset): return .move(to: .accepted, tell: .accepted)
+        case (_, .lostInReset): return .known
 
         case (.unknown, .doubted): return .known
         case (_, .doubted): return status.isOpen ? .move(to: .unknown, tell: .unknown) : .known
@@ -161,12 +166,15 @@ extension OrderState {
         // The end has its own reason or none: not that of an earlier doubt or of a cancel that was refused.
         case .cancelled(let why), .expired(let why), .rejected(let why): reason = why
         case .doubted(let why): reason = why
+        case .lostInReset: (resends, reason) = (resends + 1, "lost_in_reset")
+        // What was sent again is on its way as any other.
+        case .routed where resends > 0: reason = nil
         case .replaceRejected(let why): reason = why ?? reason
         case .corrected where status == .filled && next == .cancelled: reason = "trade_cancelled"
         case .acknowledged where status == .unknown, .filled where status == .unknown, .replaced where status == .unknown: reason = nil
         case .routed, .acknowledged, .filled, .replaceRequested, .replaced, .corrected: break
         }
-        if !next.isOpen { (cancelPending, replaces.pending) = (false, nil) }
+        if !next.isOpen { (cancelPending, replaces.pending, unansweredIn) = (false, nil, nil) }
         status = next
     }
 
@@ -285,6 +293,7 @@ extension OrderEvent {
         case .replaced: "replaced"
         case .replaceRejected: "replace rejected"
         case .corrected(_, let new, _): new == nil ? "trade cancelled" : "trade corrected"
+        case .lostInReset: "lost in a reset"
         case .doubted: "doubted"
         }
     }

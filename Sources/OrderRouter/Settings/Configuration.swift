@@ -59,6 +59,7 @@ struct Configuration: Sendable {
     var venueSession = SessionOptions()
     var lines = LineOptions()
     var isLive = false
+    var sendsAgain = true
     var leaseMilliseconds: Int64 = 0
     var askMilliseconds: Int64 = 0
     /// Endpoint and TargetCompID may be unset: then they are the venue's. `quotes` is what holds.
@@ -96,13 +97,15 @@ struct Configuration: Sendable {
 
     /// The numbers that the desk decides by. Executions are unique under the venue's CompID.
     var deskRules: DeskRules {
-        DeskRules(
+        var rules = DeskRules(
             limits: limits,
             freshness: freshness,
             deadlines: deadlines,
             venue: venue.targetCompID,
             venueSession: "\(venue.senderCompID)->\(venue.targetCompID)"
         )
+        rules.sendsAgain = sendsAgain
+        return rules
     }
 
     /// - Parameters:

@@ -287,6 +287,14 @@ extension Setting {
             "When both sequence numbers begin again at 1: `logon`, `logout`, `disconnect`. Every order at the venue is then asked about."
         ),
         Setting(
+            "venue-poss-resend",
+            .yesOrNo,
+            \.sendsAgain,
+            .value("yes"),
+            "Whether an order that the venue has lost when the numbers began again is sent again (PossResend=Y) within its deadline; with no it ends "
+                + "CANCELLED, `not_routed`."
+        ),
+        Setting(
             "venue-hours",
             .hours,
             optional: \.venueSession.schedule,
