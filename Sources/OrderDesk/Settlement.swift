@@ -24,7 +24,7 @@ struct Settlement {
     /// Books a report, or parks it; the batch goes on in any case.
     mutating func settle(_ item: InboxReport) {
         changes.settled(through: item.inboxID, of: item.shard)
-        guard let id = item.report.orderID.flatMap(OrderID.init), let order = orders[id] else {
+        guard let id = item.report.orderID.flatMap(OrderID.init), var order = orders[id] else {
             if item.report.kind == .execution, let id = item.report.orderID.flatMap(OrderID.init) {
                 changes.venueKnows(id, !item.report.saysUnknownOrder)
             }
@@ -34,15 +34,11 @@ struct Settlement {
             return
         }
         let meaning = item.report.meaning(for: order)
-        if item.report.saysThatItCame, order.unansweredIn != nil {
-            var heard = order
-            heard.unansweredIn = nil
-            orders[id] = heard
-            changes.update(heard)
-            settle(meaning, of: heard, item)
-        } else {
-            settle(meaning, of: order, item)
+        if order.heard(item.report, meaning: meaning) {
+            orders[id] = order
+            changes.update(order)
         }
+        settle(meaning, of: order, item)
     }
 
     private mutating func settle(_ meaning: ReportMeaning, of order: OrderState, _ item: InboxReport) {

@@ -20,7 +20,9 @@ package enum OrderEvent: Hashable, Sendable {
     /// The venue has lost it in a reset of the sequence numbers: it is ours alone again, and to be sent once more.
     case lostInReset
     /// The venue is silent, or says something that cannot be booked.
-    case doubted(reason: String)
+    ///
+    /// - Parameter sentIn: the generation of the session's numbers in which the order was numbered, or a later one; nil where that is of no interest.
+    case doubted(reason: String, sentIn: Int64? = nil)
 
     /// The venue never had it: cancelled by our own commit past its route deadline, or because the venue says that it never heard of it.
     package static let notRouted = OrderEvent.cancelled(reason: "not_routed")
@@ -165,10 +167,12 @@ extension OrderState {
             reason = why ?? reason
         // The end has its own reason or none: not that of an earlier doubt or of a cancel that was refused.
         case .cancelled(let why), .expired(let why), .rejected(let why): reason = why
-        case .doubted(let why): reason = why
+        case .doubted(let why, let sentIn):
+            reason = why
+            if status == .routed { unansweredIn = unansweredIn ?? sentIn }
         case .lostInReset: (resends, reason) = (resends + 1, "lost_in_reset")
         // What was sent again is on its way as any other.
-        case .routed where resends > 0: reason = nil
+        case .routed where resends > 0: (reason, unansweredIn) = (nil, nil)
         case .replaceRejected(let why): reason = why ?? reason
         case .corrected where status == .filled && next == .cancelled: reason = "trade_cancelled"
         case .acknowledged where status == .unknown, .filled where status == .unknown, .replaced where status == .unknown: reason = nil

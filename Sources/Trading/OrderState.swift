@@ -23,7 +23,8 @@ package struct OrderState: Sendable, Hashable {
     package var replaces: Replaces
     /// Times that it was to be sent again after a reset of the sequence numbers (PossResend).
     package var resends: Int16
-    /// The generation of the session's numbers in which it was numbered last; nil before that, and once the venue has said anything of it.
+    /// Of an order that came into doubt before the venue had said anything of it: the generation of the session's numbers in which it was numbered last, or a
+    /// later one. 0 once the venue has spoken of it. Nil on an order's normal way.
     package var unansweredIn: Int64?
     package var reason: String?
     package var updatedAt: Int64

@@ -12,7 +12,7 @@ extension OrderState {
     ///
     /// - Parameter opening: when the venue's present period of numbers began, where that is agreed upon.
     package func maySendAgain(at now: Int64, since opening: Int64? = nil) -> Bool {
-        unansweredIn != nil && filledQuantity == 0 && cancels == 0 && replaces.requests == 0 && routeBy >= now
+        unansweredIn ?? 0 > 0 && filledQuantity == 0 && cancels == 0 && replaces.requests == 0 && routeBy >= now
             && CivilDate(millisecondsSinceEpoch: createdAt) == CivilDate(millisecondsSinceEpoch: now) && createdAt >= opening ?? .min
     }
 
@@ -21,8 +21,12 @@ extension OrderState {
         isOverdue(at: now) || (status == .accepted && resends > 0 && !maySendAgain(at: now, since: opening))
     }
 
-    /// Has its number in this generation of the session's.
-    package mutating func numbered(in generation: Int64) { unansweredIn = generation }
+    /// The venue has spoken of it: noted where it could be taken for lost otherwise. An acknowledgement shows in its status.
+    package mutating func heard(_ report: VenueReport, meaning: ReportMeaning) -> Bool {
+        guard report.saysThatItCame, unansweredIn != 0, unansweredIn != nil || (status == .routed && meaning == .nothing) else { return false }
+        unansweredIn = 0
+        return true
+    }
 }
 
 /// What an OrderStatusRequest of ours says of itself (OrdStatusReqID, tag 790), and the venue's answer repeats: which sending it asks about.

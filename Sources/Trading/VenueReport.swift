@@ -175,7 +175,7 @@ extension VenueReport {
             // Ours alone, or asked before it was sent again: the answer tells of the past. Without a question's name nobody can tell.
             if order.status == .accepted || (question?.resends ?? 0) != order.resends { return .nothing }
             if order.filledQuantity > 0 { return .unbookable("the venue does not know an order that it filled") }
-            if let question, let sentIn = order.unansweredIn, question.generation > sentIn { return .lostInReset }
+            if let question, let sentIn = order.unansweredIn, sentIn > 0, question.generation > sentIn { return .lostInReset }
             return .event(.notRouted)
         }
         if let cumulativeQuantity, cumulativeQuantity != order.filledQuantity {

@@ -70,7 +70,6 @@ extension VenueSession {
                     )
                 )
                 if row.type == .accepted, case .changed(let type, _) = order.apply(.routed, balances: &changes.balances, at: wall) {
-                    order.numbered(in: record.generation)
                     orders[order.id] = order
                     changes.update(order)
                     changes.tell(type, of: order)

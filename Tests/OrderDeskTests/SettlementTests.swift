@@ -225,16 +225,24 @@ import Trading
         ] as [(inout VenueReport) -> Void] {
             var settlement = begin(lost())
             settlement.settle(report(1, "I", change))
-            #expect(settled(settlement)?.unansweredIn == nil)
+            #expect(settled(settlement)?.unansweredIn == 0)
             settlement.settle(unknown(2, "2.0"))
             #expect(settled(settlement)?.status == .cancelled)
             // It waits to be sent again, and is not.
             var waiting = begin(lost(resends: 1, .accepted))
             waiting.settle(report(1, "I", change))
-            #expect(settled(waiting)?.status == .unknown && settled(waiting)?.unansweredIn == nil)
+            #expect(settled(waiting)?.status == .unknown && settled(waiting)?.unansweredIn == 0)
         }
+        // Before there was a doubt: noted for one to come.
+        var routed = begin(order())
+        routed.settle(report(1, "A") { $0.orderStatus = "A" })
+        #expect(settled(routed)?.status == .routed && settled(routed)?.unansweredIn == 0 && routed.changes.events.isEmpty)
+        // An acknowledgement shows in the status alone.
+        var acknowledged = begin(order())
+        acknowledged.settle(report(1, "0") { $0.orderStatus = "0" })
+        #expect(settled(acknowledged)?.status == .working && settled(acknowledged)?.unansweredIn == nil)
         var working = begin(lost(resends: 1, .accepted))
         working.settle(report(1, "0") { $0.orderStatus = "0" })
-        #expect(settled(working)?.status == .working && settled(working)?.unansweredIn == nil)
+        #expect(settled(working)?.status == .working && settled(working)?.unansweredIn == 0)
     }
 }

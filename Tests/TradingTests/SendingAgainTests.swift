@@ -7,7 +7,7 @@ import Trading
     /// UNKNOWN, numbered in generation 1, of which the venue has said nothing.
     private func lost(_ change: (inout OrderState) -> Void = { _ in }) -> Desk {
         var desk = Desk.standing(.unknown)
-        desk.order.numbered(in: 1)
+        desk.order.unansweredIn = 1
         change(&desk.order)
         return desk
     }
@@ -31,7 +31,14 @@ import Trading
     }
 
     @Test func `is none once the venue has said anything of it`() {
-        #expect(unknown("2.0").meaning(for: lost { $0.unansweredIn = nil }.order) == .event(.notRouted))
+        for sentIn in [nil, 0] as [Int64?] { #expect(unknown("2.0").meaning(for: lost { $0.unansweredIn = sentIn }.order) == .event(.notRouted)) }
+        // It was acknowledged before it came into doubt.
+        var known = Desk.standing(.working)
+        known.apply(.doubted(reason: "sequence_reset", sentIn: 1))
+        #expect(known.order.status == .unknown && known.order.unansweredIn == nil)
+        var silent = Desk.standing(.routed)
+        silent.apply(.doubted(reason: "venue_silent", sentIn: 1))
+        #expect(silent.order.unansweredIn == 1)
         guard case .unbookable = unknown("2.0").meaning(for: lost { $0.filledQuantity = 1 }.order) else {
             Issue.record("a venue cannot lose what it has filled")
             return
@@ -41,7 +48,7 @@ import Trading
     @Test func `is not judged by what was asked before it was sent again`() {
         let again = lost {
             $0.resends = 1
-            $0.numbered(in: 2)
+            $0.unansweredIn = 2
         }.order
         for question in ["1.0", "2.0", "3.0", "3.2", nil] { #expect(unknown(question).meaning(for: again) == .nothing, "\(question ?? "none")") }
         #expect(unknown("2.1").meaning(for: again) == .event(.notRouted))
@@ -61,7 +68,7 @@ import Trading
         #expect(order.maySendAgain(at: 1_000) && !order.maySendAgain(at: 1_001))
         #expect(order.maySendAgain(at: 5, since: 1) && !order.maySendAgain(at: 5, since: 2))
         for change in [
-            { $0.unansweredIn = nil }, { $0.filledQuantity = 1 }, { $0.cancels = 1 }, { $0.replaces.requests = 1 },
+            { $0.unansweredIn = nil }, { $0.unansweredIn = 0 }, { $0.filledQuantity = 1 }, { $0.cancels = 1 }, { $0.replaces.requests = 1 },
         ] as [(inout OrderState) -> Void] {
             #expect(!lost(change).order.maySendAgain(at: 5))
         }
@@ -89,8 +96,9 @@ import Trading
         #expect(desk.balance(cash) == held && desk.order.held == held.held)
         #expect(desk.order.isTooLate(at: 1_001, since: nil) && desk.order.isTooLate(at: 5, since: 2) && !desk.order.isTooLate(at: 5, since: nil))
         desk.apply(.routed)
-        desk.order.numbered(in: 2)
-        #expect(desk.order.status == .routed && desk.order.reason == nil && desk.order.resends == 1 && desk.order.unansweredIn == 2)
+        #expect(desk.order.status == .routed && desk.order.reason == nil && desk.order.resends == 1 && desk.order.unansweredIn == nil)
+        desk.apply(.doubted(reason: "silent", sentIn: 2))
+        #expect(desk.order.unansweredIn == 2)
         desk.apply(.cancelled(reason: nil))
         #expect(desk.order.unansweredIn == nil && desk.balance(cash).held == .zero)
     }
