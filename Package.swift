@@ -17,13 +17,16 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibEvent", pkgConfig: "libevent_openssl", providers: [.apt(["libevent-dev"])]),
         .systemLibrary(name: "CHTTPParser", providers: [.apt(["libhttp-parser-dev"])]),
+        .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
         .systemLibrary(name: "CEpoll"),
+        .systemLibrary(name: "CDatagrams"),
 
         // MARK: Edges. Each wraps one outside thing and knows nothing of trading.
         .target(name: "Postgres", dependencies: ["CLibPQ"]),
         .target(name: "Cryptography", dependencies: ["COpenSSL"]),
-        .target(name: "HTTPServer", dependencies: ["CHTTPParser", "CLibEvent", "Cryptography"]),
+        .target(name: "HTTPServer", dependencies: ["CHTTPParser", "CLibEvent", "COpenSSL", "CWslay", "Cryptography"]),
         .target(name: "FIX", dependencies: ["COpenSSL", "Cryptography"], exclude: ["Dictionary/QUICKFIX_LICENSE"]),
+        .target(name: "BinaryFeed", dependencies: ["CDatagrams"]),
 
         // MARK: Rules. Values in, values out: no await, no clock, no input or output.
         .target(name: "Trading"),
@@ -37,14 +40,16 @@ let package = Package(
         .target(name: "OrderDesk", dependencies: ["Postgres", "Quotes", "Storage", "Trading", "Wire"]),
         .target(name: "Identity", dependencies: ["Cryptography", "Postgres", "Storage", "Trading", "Wire"]),
         .target(name: "Venue", dependencies: ["FIX", "Postgres", "Storage", "Trading"]),
-        .target(name: "MarketData", dependencies: ["FIX", "Quotes", "Trading"]),
+        .target(name: "MarketData", dependencies: ["BinaryFeed", "FIX", "Quotes", "Trading", "Wire"]),
 
         // MARK: Doors. How the outside reaches the stations, and the other side of each door.
         .target(
             name: "Gateway",
-            dependencies: ["Cryptography", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "Trading", "Wire"]
+            dependencies: [
+                "Cryptography", "HTTPServer", "Identity", "MarketData", "OrderDesk", "Postgres", "Quotes", "Storage", "Trading", "Wire",
+            ]
         ),
-        .target(name: "ExchangeSimulator", dependencies: ["FIX", "HTTPServer", "Trading"]),
+        .target(name: "ExchangeSimulator", dependencies: ["BinaryFeed", "FIX", "HTTPServer", "Trading"]),
 
         // MARK: Programs. Composition only.
         .executableTarget(
@@ -57,8 +62,8 @@ let package = Package(
         .executableTarget(
             name: "LoadGenerator",
             dependencies: [
-                "CEpoll", "Cryptography", "ExchangeSimulator", "FIX", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage",
-                "Trading", "Wire",
+                "BinaryFeed", "CEpoll", "Cryptography", "ExchangeSimulator", "FIX", "HTTPServer", "Identity", "MarketData", "OrderDesk", "Postgres",
+                "Quotes", "Storage", "Trading", "Wire",
             ]
         ),
 
@@ -71,21 +76,28 @@ let package = Package(
         ),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres", "TestSupport"]),
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
-        .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer"]),
+        .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer"], exclude: ["Scripts"]),
         .testTarget(name: "FIXTests", dependencies: ["Cryptography", "FIX", "TestSupport"], exclude: ["Scripts"]),
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
+        .testTarget(name: "QuotesTests", dependencies: ["Quotes", "Trading"]),
         .testTarget(name: "WireTests", dependencies: ["Cryptography", "Trading", "Wire"]),
         .testTarget(
             name: "IdentityTests",
             dependencies: ["Cryptography", "Identity", "Postgres", "Storage", "TestSupport", "Trading", "Wire"]
         ),
-        .testTarget(name: "ExchangeSimulatorTests", dependencies: ["ExchangeSimulator", "FIX", "HTTPServer", "Trading"]),
+        .testTarget(name: "BinaryFeedTests", dependencies: ["BinaryFeed"]),
+        .testTarget(
+            name: "MarketDataTests",
+            dependencies: ["BinaryFeed", "ExchangeSimulator", "FIX", "MarketData", "Quotes", "Trading"]
+        ),
+        .testTarget(name: "ExchangeSimulatorTests", dependencies: ["BinaryFeed", "ExchangeSimulator", "FIX", "HTTPServer", "Trading"]),
         .testTarget(
             name: "GatewayTests",
             dependencies: [
                 "Cryptography", "ExchangeSimulator", "Identity", "JourneySupport", "OrderRouter", "Postgres", "Storage", "TestSupport", "Trading",
                 "Wire",
-            ]
+            ],
+            exclude: ["Scripts"]
         ),
         .testTarget(
             name: "JourneyTests",

@@ -43,6 +43,10 @@ package struct Exchange: Sendable {
     package internal(set) var orders: [String: ExchangeOrder] = [:]
     /// By base symbol.
     package private(set) var quotes: [String: Quote] = Listing.start
+    /// Everything that a subscription to `*` brings, in the order in which it was listed.
+    package private(set) var symbols = Listing.all
+    /// Base symbols whose quotes were set since it was last asked, for whoever publishes them.
+    private var moved: Set<String> = []
     /// How many NewOrderSingles have come for each ClOrdID; what the session itself repeated (PossDup) is not among them.
     package internal(set) var seen: [String: Int] = [:]
     /// ClOrdIDs that came again as a new order: each is an order that somebody would have doubled.
@@ -92,6 +96,22 @@ package struct Exchange: Sendable {
     package mutating func setQuote(_ symbol: String, _ quote: Quote) {
         quotes[symbol] = quote
         unmatched.insert(symbol)
+        moved.insert(symbol)
+    }
+
+    /// The symbols whose quotes were set since the last call.
+    mutating func takeMoved() -> Set<String> {
+        defer { moved.removeAll(keepingCapacity: true) }
+        return moved
+    }
+
+    /// Lists so many symbols more, S00001 and on, at prices of their own.
+    mutating func addSymbols(_ count: Int) {
+        for number in 0..<count {
+            let name = Listing.madeUp(number + 1)
+            symbols.append(name)
+            setQuote(name, Listing.madeUpQuote(number))
+        }
     }
 
     /// Lets resting orders meet the quotes, and partial fills go on.

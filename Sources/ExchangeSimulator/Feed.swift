@@ -28,7 +28,7 @@ struct Feed {
             answers.append(state.exchange.businessReject(request, number: number, reason: 5, "not a readable request", to: "", at: 0).message)
             return
         }
-        let symbols = named.flatMap { $0 == "*" ? Listing.all : [$0] }
+        let symbols = named.flatMap { $0 == "*" ? state.exchange.symbols : [$0] }
         if let unknown = symbols.first(where: { state.exchange.quote(of: $0) == nil }) {
             return refuse(id, reason: "0", "unknown symbol \(unknown)")
         }

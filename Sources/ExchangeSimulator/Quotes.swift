@@ -13,7 +13,7 @@ package struct Quote: Hashable, Sendable {
 }
 
 /// The symbols of the venue and where their prices begin, in cents.
-enum Listing {
+package enum Listing {
     static let startCents: [(symbol: String, cents: Int64)] = [
         ("NVDA", 12_550), ("AAPL", 22_710), ("MSFT", 41_560), ("AMZN", 18_640), ("GOOGL", 17_390), ("META", 56_230), ("TSLA", 24_880),
         ("AVGO", 17_120), ("BRK.B", 45_910), ("JPM", 21_340), ("LLY", 89_240), ("V", 28_170), ("UNH", 58_430), ("XOM", 11_780),
@@ -29,6 +29,18 @@ enum Listing {
     /// Everything that a subscription to `*` brings.
     static let all: [String] =
         startCents.map(\.symbol) + withVariants.flatMap { base in Scenario.allCases.map { base + "." + $0.rawValue } }
+
+    /// S00001 and on.
+    package static func madeUp(_ number: Int) -> String {
+        let digits = String(number)
+        return "S" + String(repeating: "0", count: max(0, 5 - digits.count)) + digits
+    }
+
+    /// From 10 to 500 dollars, spread evenly.
+    static func madeUpQuote(_ number: Int) -> Quote {
+        let cents = 1_000 + Int64(number) * 7_919 % 49_000
+        return Quote(bid: Amount(units: cents * 100), ask: Amount(units: (cents + 2) * 100))
+    }
 
     static let start: [String: Quote] = Dictionary(
         uniqueKeysWithValues: startCents.map { symbol, cents in

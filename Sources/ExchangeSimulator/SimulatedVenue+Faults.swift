@@ -21,6 +21,9 @@ extension SimulatedVenue {
 
     package var orders: [ExchangeOrder] { books.with { Array($0.exchange.orders.values) } }
 
+    /// Every symbol that it lists.
+    package var symbols: [String] { books.with { $0.exchange.symbols } }
+
     package func quote(of symbol: String) -> Quote? { books.with { $0.exchange.quote(of: symbol) } }
 
     /// Reports that were sent to this party, in order.

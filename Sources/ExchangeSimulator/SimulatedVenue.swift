@@ -29,6 +29,10 @@ package final class SimulatedVenue: Sendable {
         /// Where to note when each new order came; nil = nowhere.
         package var receiptsFile: String?
         package var exchange = ExchangeSettings()
+        /// Symbols beside the named ones, S00001 and on.
+        package var madeUpSymbols = 0
+        /// The binary feed; nil = FIX alone.
+        package var ticks: TickPublisher.Settings?
         /// What is agreed upon with every party beyond the names: told the session's settings, which are strict about the dictionary.
         package var agree: @Sendable (inout SessionSettings) -> Void = { _ in }
         package var clock = SessionClock.system
@@ -39,6 +43,8 @@ package final class SimulatedVenue: Sendable {
     let configuration: Configuration
     let books: Books
     let acceptor: Acceptor
+    /// The binary feed, for tests and faults.
+    package let ticks: TickPublisher?
     private let receiptFile: ReceiptFile?
     private let log: @Sendable (String) -> Void
 
@@ -56,6 +62,12 @@ package final class SimulatedVenue: Sendable {
             )
         )
         self.books = books
+        books.with { $0.exchange.addSymbols(configuration.madeUpSymbols) }
+        do {
+            ticks = try configuration.ticks.map { try TickPublisher($0, seed: configuration.seed, books: books, clock: configuration.clock, log: log) }
+        } catch {
+            throw SimulatorError(code: .feedUnusable, operation: "open the binary feed", message: String(describing: error))
+        }
         let receiptFile = try configuration.receiptsFile.map { path throws(SimulatorError) in try ReceiptFile(path) }
         self.receiptFile = receiptFile
         var acceptance = Acceptor.Configuration()
@@ -98,6 +110,7 @@ package final class SimulatedVenue: Sendable {
         try await withThrowingTaskGroup { group in
             group.addTask { try await self.acceptor.run() }
             group.addTask { try await self.tickUntilCancelled() }
+            if let ticks = self.ticks { group.addTask { try await ticks.run(wake: { self.acceptor.wakeAll() }) } }
             // Whichever ends first ends the other: a venue that cannot write its journal must not go on.
             try await group.next()
             group.cancelAll()

@@ -7,6 +7,7 @@ package struct SimulatorError: Error, Hashable, Sendable, CustomStringConvertibl
         case unknownTrade
         case receiptsUnusable
         case droppedByScenario
+        case feedUnusable
     }
 
     package let code: Code

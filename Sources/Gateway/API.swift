@@ -1,7 +1,6 @@
 package import HTTPServer
 package import Identity
 package import OrderDesk
-package import Quotes
 package import Storage
 import Trading
 import Wire
@@ -14,8 +13,7 @@ package final class API: Sendable {
     package let queue: OrderQueue
     package let readers: Readers
     package let streams: EventStreams
-    package let quotes: any QuoteSource
-    package let freshness: Freshness
+    package let prices: PriceStreams
     package let accountLimits: RateLimits
     package let addressLimits: RateLimits
     package let metrics: Metrics
@@ -36,8 +34,7 @@ package final class API: Sendable {
         queue: OrderQueue,
         readers: Readers,
         streams: EventStreams,
-        quotes: any QuoteSource,
-        freshness: Freshness,
+        prices: PriceStreams,
         accountLimits: RateLimits,
         addressLimits: RateLimits,
         metrics: Metrics,
@@ -53,8 +50,7 @@ package final class API: Sendable {
         self.queue = queue
         self.readers = readers
         self.streams = streams
-        self.quotes = quotes
-        self.freshness = freshness
+        self.prices = prices
         self.accountLimits = accountLimits
         self.addressLimits = addressLimits
         self.metrics = metrics
@@ -202,6 +198,8 @@ package struct APIHandler: HTTPHandler {
         case ("v1", "trading", "cancel-all-after") where path.count == 3: return try await only(&call, post: cancelAllAfter)
         case ("v1", "credentials", _): return try await credentialRoute(&call, Array(path.dropFirst(2)))
         case ("v1", "quotes", nil): return try await only(&call, get: quotes)
+        case ("v1", "marketdata", "tickers") where path.count == 4 && path[3] == "stream": return try await only(&call, get: tickers)
+        case ("v1", "ws", nil): return try await only(&call, get: socket)
         case ("v1", "operator", "halts") where path.count == 3:
             return try await only(&call, get: listHalts, post: halt, delete: resume)
         case ("healthz", nil, nil): return try await only(&call, get: healthz)

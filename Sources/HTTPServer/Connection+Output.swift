@@ -146,6 +146,7 @@ extension Connection {
     }
 
     private func onDrained() {
+        if phase == .departing { return onHeadSent() }
         guard closesWhenDrained, pending.isEmpty else { return }
         closesWhenDrained = false
         if peerHasEnded {

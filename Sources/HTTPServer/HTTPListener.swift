@@ -3,6 +3,8 @@ import Synchronization
 
 /// An HTTP/1.1 server: listens at one address and has a handler answer what comes.
 ///
+/// Pushed streams and WebSockets leave for loops of their own once their head is sent: `Push/Handover`, `Push/PushConnection`.
+///
 /// Reading order: `HTTPListener` (start and stop), `Reception` (what one loop serves), `Connection` (one client: receive, handle, answer),
 /// `Parsing/RequestParser` (what is refused), `Transport/HTTPLoop` (the thread). Its limits are in `HTTPConfiguration`.
 package final class HTTPListener: Sendable {
@@ -17,6 +19,9 @@ package final class HTTPListener: Sendable {
     /// The port in use, also when any was asked for.
     package let port: UInt16
 
+    /// The loops that write pushed streams and WebSockets.
+    package let streams: StreamLoops
+
     private let configuration: HTTPConfiguration
     private let receptions: [Reception]
     private let live = LiveCounters()
@@ -30,9 +35,17 @@ package final class HTTPListener: Sendable {
         try configuration.validate()
         let tls: TLSContext?
         if let files = configuration.tls { tls = try Self.context(files) } else { tls = nil }
-        let drained = Latch(count: configuration.loops)
+        let drained = Latch(count: configuration.loops + configuration.streamLoops)
         let admission = Admission(limit: configuration.maximumConnectionsPerAddress)
         var port = configuration.port
+        var streamLoops: [StreamLoop] = []
+        for number in 0..<configuration.streamLoops {
+            let loop = try HTTPLoop()
+            streamLoops.append(
+                StreamLoop(number: number, loop: loop, configuration: configuration, counters: live, drained: { drained.countDown() })
+            )
+        }
+        let streams = StreamLoops(streamLoops)
         var receptions: [Reception] = []
         for number in 0..<configuration.loops {
             let socket = try ListeningSocket(
@@ -52,6 +65,7 @@ package final class HTTPListener: Sendable {
                     tls: tls,
                     counters: live,
                     admission: admission,
+                    streams: streams,
                     drained: { drained.countDown() }
                 )
             )
@@ -59,6 +73,7 @@ package final class HTTPListener: Sendable {
         self.configuration = configuration
         self.port = port
         self.receptions = receptions
+        self.streams = streams
         self.drained = drained
     }
 
@@ -76,13 +91,17 @@ package final class HTTPListener: Sendable {
         }
         guard mayRun else { return }
         do throws(HTTPError) {
+            for stream in streams.all {
+                try stream.loop.start(name: "stream-\(stream.number)") { [stream] in _ = stream }
+                stream.loop.perform { stream.open() }
+            }
             for (number, reception) in receptions.enumerated() {
                 // The thread keeps what it serves alive, also beyond the end of this listener.
                 try reception.loop.start(name: "http-\(number)") { [reception] in _ = reception }
                 reception.loop.perform { reception.open() }
             }
         } catch {
-            for reception in receptions { reception.loop.perform { reception.stop(within: .zero) } }
+            beginStop(within: .zero)
             throw error
         }
         await withTaskCancellationHandler {
@@ -107,6 +126,7 @@ package final class HTTPListener: Sendable {
         }
         guard hasRun else { return false }
         for reception in receptions { reception.loop.perform { reception.stop(within: limit) } }
+        for stream in streams.all { stream.loop.perform { stream.stop(within: limit) } }
         return true
     }
 

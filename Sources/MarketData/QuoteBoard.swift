@@ -2,62 +2,107 @@ package import Quotes
 import Synchronization
 package import Trading
 
-/// The newest quote of each symbol: one slot a symbol, replaced, never queued. Read by accept under a shard's lock, so reading never waits for the feed
-/// longer than one replacement takes.
+/// The book of this router: the feeds write it, accept and the streams read it. Read by accept under a shard's lock, so reading never waits for a feed longer
+/// than one portion of ticks takes (some µs).
 package final class QuoteBoard: QuoteSource {
     private struct State {
-        var quotes: [Symbol: Quote] = [:]
+        var book: Book
+        var delayed = DelayLine()
         var firstDataAt: Int64?
     }
 
     /// After the feed's first word its list of symbols is still arriving: until then a symbol that is missing is without data, not unknown.
     static let learningTime: Int64 = 3_000
 
-    private let state = Mutex(State())
-    private let now: @Sendable () -> Int64
+    private let state: Mutex<State>
+    package let now: @Sendable () -> Int64
+    /// By how much delayed pictures lie behind, in ms.
+    package let delay: Int64
 
     /// - Parameter now: milliseconds since the epoch; the clock by which ages count.
-    package init(now: @escaping @Sendable () -> Int64) {
+    package init(rules: Book.Rules = Book.Rules(), now: @escaping @Sendable () -> Int64) {
+        let state = State(book: Book(rules: rules))
+        delay = state.delayed.delay
+        self.state = Mutex(state)
         self.now = now
     }
 
     package func listing(of symbol: Symbol) -> Listing? {
         let now = now()
         return state.withLock { state in
-            if let quote = state.quotes[symbol] { return Listing(symbol: symbol, quote: quote) }
+            if let place = state.book.place(of: symbol) { return Listing(symbol: symbol, quote: state.book.quote(at: place)) }
             guard let first = state.firstDataAt, now - first > Self.learningTime else { return Listing(symbol: symbol, quote: nil) }
             return nil
         }
     }
 
-    /// The feed vouches for these prices now: a change, or a refresh that says they still stand. Crossed or empty books are not prices: false.
-    package func vouch(_ symbol: Symbol, bid: Amount, ask: Amount, last: Amount?, volume: Int64?) -> Bool {
-        guard bid.units > 0, ask.units > 0, bid <= ask else { return false }
+    /// Hands the book to a feed, for a portion of ticks: as many as have come together, at most some hundred.
+    ///
+    /// - Parameter body: gets the router's time as well. Must not wait for anything.
+    package func update<Value: Sendable>(_ body: (inout Book, _ now: Int64) -> Value) -> Value {
         let now = now()
-        state.withLock { state in
+        return state.withLock { state in
             state.firstDataAt = state.firstDataAt ?? now
-            let before = state.quotes[symbol]
-            let last = last ?? before?.last ?? bid
-            let volume = volume ?? before?.volume ?? 0
-            let isChange = before.map { $0.bid != bid || $0.ask != ask || $0.last != last || $0.volume != volume } ?? true
-            state.quotes[symbol] = Quote(
-                symbol: symbol,
-                bid: bid,
-                ask: ask,
-                last: last,
-                volume: volume,
-                sequence: (before?.sequence ?? 0) + (isChange ? 1 : 0),
-                changedAt: isChange ? now : before?.changedAt ?? now,
-                vouchedAt: now
-            )
+            return body(&state.book, now)
         }
-        return true
     }
 
-    /// For metrics: how many symbols there are, and the age of the stalest and the freshest in ms.
+    /// Looks at the book.
+    package func read<Value: Sendable>(_ body: (borrowing Book) -> Value) -> Value { state.withLock { body($0.book) } }
+
+    // MARK: For the streams
+
+    /// A reader of changes: see `takeChanges`.
+    func addReader() -> Int { state.withLock { $0.book.addReader() } }
+
+    /// The symbols that have changed since the reader last asked, those that it is interested in.
+    func takeChanges(of reader: Int, where isOfInterest: (Int) -> Bool) -> [(place: Int, quote: Quote?)] {
+        state.withLock { state in
+            var changes: [(Int, Quote?)] = []
+            state.book.takeChanges(of: reader) { place, symbol, slot in
+                if isOfInterest(place) { changes.append((place, Quote(symbol, slot))) }
+            }
+            return changes
+        }
+    }
+
+    /// The pictures as they stand now, or as they may be shown with the delay.
+    ///
+    /// - Parameter delayedAt: now, for delayed ones; nil for those that stand.
+    func quotes(at places: [Int], delayedAt now: Int64?) -> [(place: Int, quote: Quote?)] {
+        state.withLock { state in
+            places.map { place in
+                guard let now else { return (place, state.book.quote(at: place)) }
+                return (place, state.delayed.slot(at: place, now: now).flatMap { Quote(state.book.symbols[place], $0) })
+            }
+        }
+    }
+
+    /// The symbols with their places, without those that no feed has spoken of.
+    package func places(of symbols: [Symbol]) -> [(place: Int, symbol: Symbol)] {
+        state.withLock { state in symbols.compactMap { symbol in state.book.place(of: symbol).map { ($0, symbol) } } }
+    }
+
+    /// Notes what delayed tokens will see in a quarter of an hour. Called every second.
+    package func noteForDelayed() {
+        let now = now()
+        state.withLock { $0.delayed.note($0.book, at: now) }
+    }
+
+    /// As `listing`, fifteen minutes old.
+    package func delayedListing(of symbol: Symbol) -> Listing? {
+        guard listing(of: symbol) != nil else { return nil }
+        let now = now()
+        return state.withLock { state in
+            let slot = state.book.place(of: symbol).flatMap { state.delayed.slot(at: $0, now: now) }
+            return Listing(symbol: symbol, quote: slot.flatMap { Quote(symbol, $0) })
+        }
+    }
+
+    /// For metrics: how many symbols have a price, and the age of the stalest and the freshest in ms.
     package var ages: (symbols: Int, freshest: Int64?, stalest: Int64?) {
         let now = now()
-        let ages = state.withLock { state in state.quotes.values.map { $0.age(at: now) } }
-        return (ages.count, ages.min(), ages.max())
+        let vouched = read { book in book.slots.lazy.filter { $0.sequence > 0 }.map(\.vouchedAt).reduce(into: [Int64]()) { $0.append($1) } }
+        return (vouched.count, vouched.max().map { max(0, now - $0) }, vouched.min().map { max(0, now - $0) })
     }
 }

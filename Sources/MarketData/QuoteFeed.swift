@@ -1,4 +1,5 @@
 package import FIX
+import Quotes
 import Trading
 
 /// Where market data comes from: a FIX 4.4 session of its own.
@@ -138,6 +139,16 @@ private final class FeedSession: SessionStore {
             prices[type] = Amount(decimal: price)
         }
         guard let bid = prices["0"], let ask = prices["1"] else { return }
-        if !board.vouch(symbol, bid: bid, ask: ask, last: prices["2"], volume: nil) { trouble("a crossed or empty book of \(symbol) is not taken") }
+        let verdict = board.update { book, now in
+            let tick = Tick(
+                place: book.place(adding: symbol),
+                kind: .snapshot,
+                bid: bid.units,
+                ask: ask.units,
+                last: prices["2"]?.units ?? 0
+            )
+            return book.apply(tick, at: now)
+        }
+        if case .refused(let fault) = verdict { trouble("a price of \(symbol) is not taken: \(fault)") }
     }
 }

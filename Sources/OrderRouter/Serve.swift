@@ -69,7 +69,7 @@ struct Serve: Sendable {
         try Self.checkMigrations(migrator, database)
         let keys = KeySetSource(location: try KeySetLocation(configuration.keySet), report: logKeys)
         try await keys.load()
-        let board = QuoteBoard(now: now)
+        let market = Market(configuration, now: now)
         let queue = OrderQueue(capacity: configuration.queueCapacity, batchCap: configuration.batchCap, lanes: configuration.lanes)
         let readers = Readers(database, count: 2)
         let streams = EventStreams(
@@ -83,10 +83,11 @@ struct Serve: Sendable {
         )
         let lines = try configuration.lines.lines(quotesOnSameHost: configuration.quotes.endpoint.host == configuration.venue.endpoint.host)
         let link = venueLink(database, lines.orders)
-        let api = api(keys, database, board, queue, readers, streams, migrator)
+        let api = api(keys, database, market, queue, readers, streams, migrator)
         var http = configuration.http
         http.problem = { [now] in HTTPResponse.refused($0, $1, at: now()) }
         let listener = try HTTPListener(http, handler: APIHandler(api))
+        market.prices.start(on: listener.streams)
         log(
             .info,
             "starting",
@@ -94,16 +95,17 @@ struct Serve: Sendable {
         )
 
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for lane in 0..<configuration.lanes { group.addTask { await accept(lane, queue, database, board, link) } }
+            for lane in 0..<configuration.lanes { group.addTask { await accept(lane, queue, database, market.board, link) } }
             group.addTask { try await link.run() }
             group.addTask { try await onThread("settle") { try await settle(database).run() } }
             group.addTask { try await onThread("sweep") { try await sweep(database, link).run() } }
             group.addTask { try await onThread("publish") { try await streams.run() } }
-            group.addTask { try await feed(board, lines.quotes).run() }
+            group.addTask { try await feed(market.board, lines.quotes).run() }
+            group.addTask { try await market.run(readers, trouble: trouble("market")) }
             group.addTask { try await keys.run() }
             group.addTask { try await listener.run() }
             group.addTask {
-                try await waitForVenue(readers, board)
+                try await waitForVenue(readers, market.board)
                 try ready(listener.port)
             }
             group.addTask {
@@ -221,7 +223,7 @@ extension Serve {
     private func api(
         _ keys: KeySetSource,
         _ database: PostgresOptions,
-        _ board: QuoteBoard,
+        _ market: Market,
         _ queue: OrderQueue,
         _ readers: Readers,
         _ streams: EventStreams,
@@ -236,13 +238,12 @@ extension Serve {
             queue: queue,
             readers: readers,
             streams: streams,
-            quotes: board,
-            freshness: configuration.freshness,
+            prices: market.prices,
             accountLimits: RateLimits(configuration.accountRate),
             addressLimits: RateLimits(configuration.addressRate),
             metrics: metrics,
             readiness: { [venueIsTest] in
-                let isPriced = board.ages.freshest.map { $0 <= configuration.freshness.maximumAge } ?? false
+                let isPriced = market.board.ages.freshest.map { $0 <= configuration.freshness.maximumAge } ?? false
                 do {
                     return try await readers.read { database in
                         let isCurrent = try migrator.status(database.connection()).allSatisfy { $0.state != .pending }
@@ -260,12 +261,7 @@ extension Serve {
                     return Readiness(database: false, migrations: false, venue: false, marketData: isPriced, venueIsTest: venueIsTest.now)
                 }
             },
-            gauges: { [metrics] in
-                let ages = board.ages
-                metrics.set("order_router_symbols", to: Double(ages.symbols))
-                metrics.set("order_router_data_age_seconds", [("of", "freshest")], to: Double(ages.freshest ?? -1_000) / 1_000)
-                metrics.set("order_router_data_age_seconds", [("of", "stalest")], to: Double(ages.stalest ?? -1_000) / 1_000)
-            },
+            gauges: { [metrics] in market.gauge(metrics) },
             answered: logRequest,
             now: now,
             runID: String(UUID().uuidString.prefix(8).lowercased())

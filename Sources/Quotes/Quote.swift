@@ -12,10 +12,32 @@ package struct Quote: Hashable, Sendable {
     package let sequence: Int64
     /// Router time of the change, ms since the epoch.
     package let changedAt: Int64
-    /// Router time at which the feed last vouched for it: a tick, or a refresh that says it still stands (design section 8).
+    /// Router time at which the feed last vouched for it: a tick, or a refresh that says it still stands (design section 8). `never`: what was said
+    /// before does not count any more.
     package let vouchedAt: Int64
+    /// The exchange says that trading in it is halted.
+    package let isHalted: Bool
+    /// Why the newest tick was refused, until one is taken.
+    package let fault: PriceFault?
+    /// Ticks were lost; the feed has been asked for the whole picture.
+    package let isAwaitingSnapshot: Bool
 
-    package init(symbol: Symbol, bid: Amount, ask: Amount, last: Amount, volume: Int64, sequence: Int64, changedAt: Int64, vouchedAt: Int64) {
+    /// The time of what never was.
+    package static let never: Int64 = 0
+
+    package init(
+        symbol: Symbol,
+        bid: Amount,
+        ask: Amount,
+        last: Amount,
+        volume: Int64,
+        sequence: Int64,
+        changedAt: Int64,
+        vouchedAt: Int64,
+        isHalted: Bool = false,
+        fault: PriceFault? = nil,
+        isAwaitingSnapshot: Bool = false
+    ) {
         self.symbol = symbol
         self.bid = bid
         self.ask = ask
@@ -24,10 +46,33 @@ package struct Quote: Hashable, Sendable {
         self.sequence = sequence
         self.changedAt = changedAt
         self.vouchedAt = vouchedAt
+        self.isHalted = isHalted
+        self.fault = fault
+        self.isAwaitingSnapshot = isAwaitingSnapshot
     }
 
-    /// Milliseconds since the feed last vouched for it.
-    package func age(at now: Int64) -> Int64 { max(0, now - vouchedAt) }
+    /// Milliseconds since the feed last vouched for it; nil = nothing that counts.
+    package func age(at now: Int64) -> Int64? { vouchedAt == Self.never ? nil : max(0, now - vouchedAt) }
+}
+
+extension Quote {
+    /// nil before the first picture.
+    package init?(_ symbol: Symbol, _ slot: Book.Slot) {
+        if slot.sequence == 0 { return nil }
+        self.init(
+            symbol: symbol,
+            bid: Amount(units: slot.bid),
+            ask: Amount(units: slot.ask),
+            last: Amount(units: slot.last),
+            volume: slot.volume,
+            sequence: slot.sequence,
+            changedAt: slot.changedAt,
+            vouchedAt: slot.vouchedAt,
+            isHalted: slot.isHalted,
+            fault: slot.fault,
+            isAwaitingSnapshot: slot.isWaiting
+        )
+    }
 }
 
 /// Where new orders look for a symbol's price. One snapshot serves a whole batch.
@@ -44,27 +89,5 @@ package struct Listing: Hashable, Sendable {
     package init(symbol: Symbol, quote: Quote?) {
         self.symbol = symbol
         self.quote = quote
-    }
-}
-
-/// How old a price may be before it must not be traded on (design section 8): the kill switch, per symbol, by one clock.
-package struct Freshness: Sendable {
-    /// Milliseconds since the last vouching.
-    package var maximumAge: Int64
-    /// Milliseconds by which a quote reference may lie in the future: clock differences between routers.
-    package var maximumLead: Int64
-
-    package init(maximumAge: Int64 = 2_500, maximumLead: Int64 = 1_000) {
-        self.maximumAge = maximumAge
-        self.maximumLead = maximumLead
-    }
-
-    /// Refusal for a new order on `listing`, whose trader saw the quote of `reference` (design section 4.3 row 7).
-    package func refusal(of listing: Listing, reference: Int64, at now: Int64) -> Refusal? {
-        guard let quote = listing.quote, quote.bid.units > 0, quote.ask.units > 0 else { return .marketDataStale(ageMilliseconds: nil) }
-        if quote.age(at: now) > maximumAge { return .marketDataStale(ageMilliseconds: quote.age(at: now)) }
-        let (age, overflow) = now.subtractingReportingOverflow(reference)
-        if overflow || age > maximumAge || age < -maximumLead { return .quoteReferenceStale(ageMilliseconds: overflow ? .max : age) }
-        return nil
     }
 }

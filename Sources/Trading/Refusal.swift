@@ -16,8 +16,8 @@ package enum Refusal: Hashable, Sendable {
     case tradingHalted(Halt)
     case venueUnavailable
     case unknownSymbol(Symbol)
-    /// nil age: this router has never had data for the symbol.
-    case marketDataStale(ageMilliseconds: Int64?)
+    /// nil age: this router has no data for the symbol that counts. `why` in words, the same as the quote and the streams show.
+    case marketDataStale(ageMilliseconds: Int64?, why: String)
     case quoteReferenceStale(ageMilliseconds: Int64)
     /// A replace of an order that has ended.
     case orderNotOpen(OrderStatus)

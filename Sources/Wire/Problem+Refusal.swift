@@ -50,11 +50,10 @@ extension Problem {
         case .venueUnavailable:
             Problem(.venueUnavailable, "The venue's session is down. Nothing was accepted; try again shortly.", retryAfterSeconds: 2)
         case .unknownSymbol(let symbol): Problem(.unknownSymbol, "\(symbol) is not traded here. Check the symbol.")
-        case .marketDataStale(let age):
+        case .marketDataStale(let age, let why):
             Problem(
                 .marketDataStale,
-                age.map { "The newest price of this symbol is \($0) ms old; orders need one of at most 2500 ms. Try again when it is alive." }
-                    ?? "There is no price of this symbol yet. Try again when there is.",
+                "The price of this symbol is not alive: \(why). Try again when it is LIVE again.",
                 extras: age.map { [.dataAge(milliseconds: $0)] } ?? [.noDataAge],
                 retryAfterSeconds: 1
             )

@@ -50,6 +50,8 @@ struct Configuration: Sendable {
     var batchCap = 1
     var limits = RiskLimits(maximumQuantity: 1, maximumNotional: .zero, collarBasisPoints: 0)
     var freshness = Freshness()
+    /// Milliseconds.
+    var priceWindow: Int64 = 500
     var deadlines = RouteDeadlines(immediateMilliseconds: 0, sessionMilliseconds: 0)
     var sweep = Sweep.Times()
 

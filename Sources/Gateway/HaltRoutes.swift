@@ -1,0 +1,43 @@
+import HTTPServer
+import Identity
+import Storage
+import Trading
+import Wire
+
+/// The operator's halts.
+extension APIHandler {
+    /// GET /v1/operator/halts.
+    func listHalts(_ call: inout Call) async throws -> HTTPResponse {
+        _ = try parameters(call, [])
+        _ = try await principal(call, .operator)
+        return HTTPResponse(json: HaltRequest.listBody(try await read { try $0.halts() }))
+    }
+
+    /// POST /v1/operator/halts {"scope","subject","reason"}: answered once the halt is committed through every shard; nothing is accepted under it after that.
+    func halt(_ call: inout Call) async throws -> HTTPResponse {
+        try requireJSON(call)
+        let halt = try HaltRequest.read(call.request.body).halt
+        let whom = try await operatorName(call)
+        let now = call.receivedAt
+        try await read { try $0.halt(halt, by: whom, at: now) }
+        return HTTPResponse(json: HaltRequest.listBody(try await read { try $0.halts() }))
+    }
+
+    /// DELETE /v1/operator/halts?scope=&subject=.
+    func resume(_ call: inout Call) async throws -> HTTPResponse {
+        let parameters = try parameters(call, ["scope", "subject"])
+        let scope = try parameters.parsed("scope", "venue, symbol or account", HaltRequest.scope)
+        guard let scope else { throw Problem.invalid("scope", "Send scope=venue, symbol or account.") }
+        let subject = parameters["subject"] ?? ""
+        let whom = try await operatorName(call)
+        let now = call.receivedAt
+        guard try await read({ try $0.resume(scope, subject: subject, by: whom, at: now) }) else {
+            throw Problem(.notFound, "There is no such halt. GET this path lists those in force.")
+        }
+        return HTTPResponse(json: HaltRequest.listBody(try await read { try $0.halts() }))
+    }
+
+    private func operatorName(_ call: Call) async throws -> String {
+        try await principal(call, .operator).subject ?? "operator"
+    }
+}

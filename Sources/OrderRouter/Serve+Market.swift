@@ -1,0 +1,49 @@
+import FIX
+import Gateway
+import HTTPServer
+import MarketData
+import Quotes
+import Storage
+import Trading
+
+/// Market data of this router: the board, and what is read beside the feed.
+struct Market: Sendable {
+    let board: QuoteBoard
+    let conditions: Conditions
+    let prices: PriceStreams
+
+    /// How often halts are read for the quotes and streams, and pictures noted for delayed tokens: what a halted symbol may go on being shown as alive. Orders
+    /// see halts at once.
+    private static let interval: Duration = .seconds(1)
+
+    init(_ configuration: Configuration, now: @escaping @Sendable () -> Int64) {
+        board = QuoteBoard(now: now)
+        conditions = Conditions(freshness: configuration.freshness, session: { _, _ in .always })
+        prices = PriceStreams(board: board, conditions: conditions, window: configuration.priceWindow, loops: configuration.http.streamLoops)
+    }
+
+    /// Runs until cancelled.
+    func run(_ readers: Readers, trouble: @Sendable (String) -> Void) async throws {
+        while true {
+            board.noteForDelayed()
+            do {
+                conditions.setHalts(try await readers.read { try $0.halts() })
+            } catch {
+                trouble("halts cannot be read for quotes and streams: \(error)")
+            }
+            try await Task.sleep(for: Self.interval)
+        }
+    }
+
+    /// Sets what is only looked at when somebody asks for metrics.
+    func gauge(_ metrics: Metrics) {
+        let ages = board.ages
+        metrics.set("order_router_symbols", to: Double(ages.symbols))
+        metrics.set("order_router_data_age_seconds", [("of", "freshest")], to: Double(ages.freshest ?? -1_000) / 1_000)
+        metrics.set("order_router_data_age_seconds", [("of", "stalest")], to: Double(ages.stalest ?? -1_000) / 1_000)
+        let counts = prices.counts
+        metrics.set("order_router_price_clients", to: Double(counts.clients))
+        metrics.set("order_router_price_events_sent", to: Double(counts.events))
+        metrics.set("order_router_price_windows_missed", to: Double(counts.missed))
+    }
+}
