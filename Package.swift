@@ -34,13 +34,17 @@ let package = Package(
         .target(name: "Wire", dependencies: ["Cryptography", "Trading"]),
 
         // MARK: Storage. Every SQL statement, one file each.
-        .target(name: "Storage", dependencies: ["Postgres", "Trading"], resources: [.copy("SQL")]),
+        .target(name: "Storage", dependencies: ["Postgres", "Quotes", "Trading"], resources: [.copy("SQL")]),
 
         // MARK: Stations. They never import one another: they meet in committed rows.
         .target(name: "OrderDesk", dependencies: ["Postgres", "Quotes", "Storage", "Trading", "Wire"]),
         .target(name: "Identity", dependencies: ["Cryptography", "Postgres", "Storage", "Trading", "Wire"]),
         .target(name: "Venue", dependencies: ["FIX", "Postgres", "Storage", "Trading"]),
-        .target(name: "MarketData", dependencies: ["BinaryFeed", "FIX", "Quotes", "Trading", "Wire"]),
+        .target(
+            name: "MarketData",
+            dependencies: ["BinaryFeed", "FIX", "Postgres", "Quotes", "Storage", "Trading", "Wire"],
+            resources: [.copy("exchange-calendars.txt")]
+        ),
 
         // MARK: Doors. How the outside reaches the stations, and the other side of each door.
         .target(
@@ -120,7 +124,7 @@ let package = Package(
                 "TestSupport", "Trading", "Wire",
             ]
         ),
-        .testTarget(name: "StorageTests", dependencies: ["Postgres", "Trading", "Storage", "TestSupport"]),
+        .testTarget(name: "StorageTests", dependencies: ["Postgres", "Quotes", "Trading", "Storage", "TestSupport"]),
         .testTarget(name: "OrderDeskTests", dependencies: ["Postgres", "Quotes", "Trading", "Wire", "Storage", "OrderDesk", "TestSupport"]),
         .testTarget(name: "TidyTests"),
     ],

@@ -95,10 +95,10 @@ import COpenSSL
     /// A session of one connection (an SSL of OpenSSL), which the caller owns. Nil when memory is short.
     package func makeSession() -> OpaquePointer? { unsafe SSL_new(context) }
 
-    /// Tells the other end that nothing follows. What it still has to say is not waited for.
+    /// Tells the other end that nothing follows. What it still has to say can be read, and has to be: closing before could reset the connection before it
+    /// has read the last that it was told.
     package static func sayGoodbye(_ session: OpaquePointer) {
         ERR_clear_error()
-        unsafe SSL_set_shutdown(session, SSL_RECEIVED_SHUTDOWN | SSL_get_shutdown(session))
         unsafe _ = SSL_shutdown(session)
         ERR_clear_error()
     }

@@ -143,8 +143,8 @@ struct ResponseWriter {
             output.append(text: "\r\n")
         }
         switch framing {
-        // RFC 9110 section 8.6: a 204 has no length.
-        case .length where response.status == 204: break
+        // RFC 9110 section 8.6: a 204 has no length, and that of a 304 would be the length of what it stands for.
+        case .length where response.status == 204 || response.status == 304: break
         case .length(let length):
             output.append(text: "Content-Length: ")
             output.append(decimal: length)

@@ -181,18 +181,17 @@ import Glibc
     func depart(_ connection: Connection) {
         forget(connection)
         streamCount += 1
-        if isStopping { endIfDone() }
     }
 
     /// A connection that departed is no more. From any thread.
     func streamLeft(_ peerAddress: String) {
         admission.release(peerAddress)
         counters.connectionsOpen.add(-1)
-        // After the stop nobody is accepted any more.
-        loop.perform { [self] in
+        let isTaken = loop.perform { [self] in
             streamCount -= 1
-            if !isStopping { resumeAccepting() }
+            if isStopping { endIfDone() } else { resumeAccepting() }
         }
+        precondition(isTaken, "A loop waits for the streams that came from it.")
     }
 
     private func forget(_ connection: Connection) {
@@ -238,7 +237,7 @@ import Glibc
 
     /// The thread goes on until the last handler has ended: an order under way is not abandoned because its client was.
     private func endIfDone() {
-        guard connections.isEmpty else { return }
+        guard connections.isEmpty, streamCount == 0 else { return }
         if !hasReported {
             hasReported = true
             drained()

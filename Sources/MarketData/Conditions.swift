@@ -6,34 +6,38 @@ package import Trading
 package final class Conditions: Sendable {
     package let freshness: Freshness
     private let halts = Mutex<[Halt]>([])
-    private let session: @Sendable (_ symbol: Symbol, _ at: Int64) -> MarketSession
+    private let instruments: any InstrumentSource
 
     /// How a symbol stands.
     package struct Standing: Hashable, Sendable {
         package let state: QuoteState
-        package let session: MarketSession
+        /// With the state HALTED while it is.
+        package let hours: MarketHours
 
         /// Changes when a client has to be told.
-        package var fingerprint: UInt64 { state.fingerprint ^ UInt64(session.phase.rawValue.utf8.first ?? 0) << 48 }
+        package var fingerprint: UInt64 { state.fingerprint ^ UInt64(hours.state.rawValue.utf8.reduce(0) { $0 + UInt64($1) }) << 48 }
     }
 
-    /// - Parameter session: the phase of a symbol's market.
-    package init(freshness: Freshness, session: @escaping @Sendable (_ symbol: Symbol, _ at: Int64) -> MarketSession) {
+    /// - Parameter instruments: when each symbol's market is open.
+    package init(freshness: Freshness, instruments: any InstrumentSource) {
         self.freshness = freshness
-        self.session = session
+        self.instruments = instruments
     }
 
     /// The operator's halts as last read. Orders are refused by those in the database, which may be a moment ahead.
     package func setHalts(_ halts: [Halt]) { self.halts.withLock { $0 = halts } }
 
     package func standing(of symbol: Symbol, _ quote: Quote?, at now: Int64) -> Standing {
-        let session = session(symbol, now)
+        let hours = instruments.marketHours(of: symbol, at: now)
         let halt = halts.withLock { halts in
             halts.isEmpty ? nil : halts.first { $0.scope.isForAll || ($0.scope == .symbol && $0.subject == symbol.text) }
         }
-        if let halt { return Standing(state: .halted(halt.reason), session: session) }
-        let state = freshness.state(of: quote, isClosed: session.phase == .closed, opensAt: session.nextOpen, at: now)
-        return Standing(state: state, session: session)
+        let state: QuoteState =
+            if let halt { .halted(halt.reason) } else {
+                freshness.state(of: quote, isClosed: hours.state == .closed, opensAt: hours.nextOpen, at: now)
+            }
+        guard case .halted = state else { return Standing(state: state, hours: hours) }
+        return Standing(state: state, hours: hours.halted(if: true))
     }
 }
 

@@ -30,7 +30,9 @@ package final class QuoteBoard: QuoteSource {
     package func listing(of symbol: Symbol) -> Listing? {
         let now = now()
         return state.withLock { state in
-            if let place = state.book.place(of: symbol) { return Listing(symbol: symbol, quote: state.book.quote(at: place)) }
+            if let place = state.book.place(of: symbol) {
+                return Listing(symbol: symbol, quote: state.book.quote(at: place), day: state.book.slots[place].day)
+            }
             guard let first = state.firstDataAt, now - first > Self.learningTime else { return Listing(symbol: symbol, quote: nil) }
             return nil
         }
@@ -46,6 +48,9 @@ package final class QuoteBoard: QuoteSource {
             return body(&state.book, now)
         }
     }
+
+    /// Hands the book to whoever changes what no feed says: takes its candles, begins its days. Must not wait for anything.
+    func keep<Value: Sendable>(_ body: (inout Book) -> Value) -> Value { state.withLock { body(&$0.book) } }
 
     /// Looks at the book.
     package func read<Value: Sendable>(_ body: (borrowing Book) -> Value) -> Value { state.withLock { body($0.book) } }
@@ -95,7 +100,7 @@ package final class QuoteBoard: QuoteSource {
         let now = now()
         return state.withLock { state in
             let slot = state.book.place(of: symbol).flatMap { state.delayed.slot(at: $0, now: now) }
-            return Listing(symbol: symbol, quote: slot.flatMap { Quote(symbol, $0) })
+            return Listing(symbol: symbol, quote: slot.flatMap { Quote(symbol, $0) }, day: slot?.day ?? DayRange())
         }
     }
 

@@ -154,8 +154,8 @@ final class TickerTable {
         guard let entry = entries[place] else { return }
         if entry.markets[form].isEmpty {
             var event: [UInt8] = []
-            let session = entry.standing.session
-            let data = view(entry, at: now).market(at: now, nextOpen: session.nextOpen, nextClose: session.nextClose)
+            let hours = entry.standing.hours
+            let data = view(entry, at: now).market(at: now, nextOpen: hours.nextOpen, nextClose: hours.nextClose)
             forms[form].append("market", data, &event)
             entries[place]?.markets[form] = event
             output.append(contentsOf: event)
@@ -184,7 +184,7 @@ extension QuoteView {
             changedAt: quote?.changedAt,
             asOf: quote.flatMap { $0.vouchedAt == Quote.never ? nil : $0.vouchedAt },
             ageMilliseconds: quote?.age(at: now),
-            marketState: standing.session.phase.rawValue,
+            marketState: standing.hours.state.rawValue,
             state: standing.state.name,
             reason: standing.state.reason,
             isDelayed: isDelayed

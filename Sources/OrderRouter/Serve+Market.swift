@@ -10,15 +10,22 @@ import Trading
 struct Market: Sendable {
     let board: QuoteBoard
     let conditions: Conditions
+    let instruments: InstrumentBoard
     let prices: PriceStreams
 
     /// How often halts are read for the quotes and streams, and pictures noted for delayed tokens: what a halted symbol may go on being shown as alive. Orders
     /// see halts at once.
     private static let interval: Duration = .seconds(1)
 
-    init(_ configuration: Configuration, now: @escaping @Sendable () -> Int64) {
+    init(
+        _ configuration: Configuration,
+        calendars: MarketCalendars,
+        trouble: @escaping @Sendable (String) -> Void,
+        now: @escaping @Sendable () -> Int64
+    ) {
         board = QuoteBoard(now: now)
-        conditions = Conditions(freshness: configuration.freshness, session: { _, _ in .always })
+        instruments = InstrumentBoard(calendars: calendars, quotes: board, trouble: trouble)
+        conditions = Conditions(freshness: configuration.freshness, instruments: instruments)
         prices = PriceStreams(board: board, conditions: conditions, window: configuration.priceWindow, loops: configuration.http.streamLoops)
     }
 

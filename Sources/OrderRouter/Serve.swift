@@ -69,9 +69,10 @@ struct Serve: Sendable {
         try Self.checkMigrations(migrator, database)
         let keys = KeySetSource(location: try KeySetLocation(configuration.keySet), report: logKeys)
         try await keys.load()
-        let market = Market(configuration, now: now)
+        let market = Market(configuration, calendars: try calendars(), trouble: trouble("instruments"), now: now)
         let queue = OrderQueue(capacity: configuration.queueCapacity, batchCap: configuration.batchCap, lanes: configuration.lanes)
         let readers = Readers(database, count: 2)
+        market.instruments.replace(with: try await readers.read { try $0.instruments() })
         let streams = EventStreams(
             database: database,
             signal: streamSignal,
@@ -102,6 +103,8 @@ struct Serve: Sendable {
             group.addTask { try await onThread("publish") { try await streams.run() } }
             group.addTask { try await feed(market.board, lines.quotes).run() }
             group.addTask { try await market.run(readers, trouble: trouble("market")) }
+            group.addTask { try await market.instruments.run(readers) }
+            group.addTask { try await onThread("record") { try await recorder(database, market).run() } }
             group.addTask { try await keys.run() }
             group.addTask { try await listener.run() }
             group.addTask {
@@ -156,6 +159,14 @@ struct Serve: Sendable {
             throw CommandFailure(
                 "\(pending.count) migrations are pending, the first is \(pending[0].fileName): run order-router migrate, then start again"
             )
+        }
+    }
+
+    private func calendars() throws(UsageError) -> MarketCalendars {
+        do {
+            return try MarketCalendars.load(configuration.calendars)
+        } catch {
+            throw UsageError(error.description)
         }
     }
 
@@ -220,6 +231,21 @@ extension Serve {
         )
     }
 
+    private func recorder(_ database: PostgresOptions, _ market: Market) -> CandleRecorder {
+        var observer = RecorderObserver()
+        observer.trouble = trouble("record")
+        observer.written = { [metrics] in metrics.count("order_router_candles_total", [("outcome", "written")], by: $0) }
+        observer.dropped = { [metrics] in metrics.count("order_router_candles_total", [("outcome", "dropped")], by: $0) }
+        return CandleRecorder(
+            database: database,
+            board: market.board,
+            instruments: market.instruments,
+            keptMilliseconds: configuration.candlesKept,
+            observer: observer,
+            now: now
+        )
+    }
+
     private func api(
         _ keys: KeySetSource,
         _ database: PostgresOptions,
@@ -239,6 +265,7 @@ extension Serve {
             readers: readers,
             streams: streams,
             prices: market.prices,
+            instruments: market.instruments,
             accountLimits: RateLimits(configuration.accountRate),
             addressLimits: RateLimits(configuration.addressRate),
             metrics: metrics,

@@ -85,9 +85,12 @@ package protocol QuoteSource: Sendable {
 package struct Listing: Hashable, Sendable {
     package let symbol: Symbol
     package let quote: Quote?
+    /// Of the regular session at hand, or else of the last one.
+    package let day: DayRange
 
-    package init(symbol: Symbol, quote: Quote?) {
+    package init(symbol: Symbol, quote: Quote?, day: DayRange = DayRange()) {
         self.symbol = symbol
         self.quote = quote
+        self.day = day
     }
 }

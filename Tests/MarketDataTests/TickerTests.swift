@@ -26,18 +26,25 @@ final class Reader: TickerSink {
     }
 }
 
+/// Every market is always open.
+private struct NoCalendar: InstrumentSource {
+    func instrument(of symbol: Symbol) -> Instrument? { Instrument(unnamed: symbol) }
+    func calendar(of symbol: Symbol) -> MarketCalendar { .alwaysOpen }
+    func marketHours(of symbol: Symbol, at now: Int64) -> MarketHours { MarketCalendar.alwaysOpen.hours(at: now) }
+    func instruments(matching query: String, limit: Int) -> [Instrument] { [] }
+}
+
 /// One loop's rounds over a board whose clock is moved by hand: ten slices of 10 ms a window.
 final class Street {
     let clock = ManualClock()
     let board: QuoteBoard
     let conditions: Conditions
     let rounds: TickerRounds
-    let phase = Mutex(MarketSession.always)
 
     init() {
         let clock = clock
         board = QuoteBoard(now: { clock.now })
-        conditions = Conditions(freshness: Freshness()) { _, _ in .always }
+        conditions = Conditions(freshness: Freshness(), instruments: NoCalendar())
         let form = TickerForm { event, data, output in output += Array("\(event) ".utf8) + data + [UInt8(ascii: "\n")] }
         rounds = TickerRounds(board: board, conditions: conditions, forms: [form], window: 100)
     }

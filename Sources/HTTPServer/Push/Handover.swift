@@ -102,9 +102,17 @@ extension Connection {
         var input: [UInt8] = []
         if case .webSocket = departure.kind { input = takeInput() } else { discardInput() }
         let session = isPlain ? nil : unsafe bufferevent_openssl_get_ssl(bufferevent)
-        if let session = unsafe session { unsafe SSL_up_ref(session) }
         // Without a descriptor the bufferevent closes none; its memory, and its hold on the session, end before this loop waits again.
-        unsafe bufferevent_setfd(bufferevent, -1)
+        if let session = unsafe session {
+            unsafe SSL_up_ref(session)
+            // Not bufferevent_setfd, which begins a new TLS session. The new bufferevent gives the session the descriptor again.
+            guard unsafe SSL_set_fd(session, -1) == 1 else {
+                unsafe SSL_free(session)
+                return close(isBroken: true)
+            }
+        } else {
+            unsafe bufferevent_setfd(bufferevent, -1)
+        }
         unsafe bufferevent_free(bufferevent)
         unsafe self.bufferevent = nil
         self.departure = nil
@@ -138,6 +146,7 @@ extension Connection {
 /// Moves everything out of a buffer.
 func takeAll(_ buffer: OpaquePointer) -> [UInt8] {
     let length = unsafe evbuffer_get_length(buffer)
+    if length == 0 { return [] }
     return unsafe [UInt8](unsafeUninitializedCapacity: length) { bytes, count in
         count = max(0, Int(unsafe evbuffer_remove(buffer, bytes.baseAddress, length)))
     }

@@ -53,7 +53,7 @@ import Glibc
     private var hasLeft = false
     private var peerHasEnded = false
 
-    /// Takes over descriptor and TLS session; nil when memory is short (both are gone then).
+    /// Takes over descriptor and TLS session; nil when memory is short, and then they are still the handover's.
     init?(_ handover: Handover) {
         var handover = handover
         stream = handover.stream
@@ -70,19 +70,12 @@ import Glibc
         if case .webSocket = kind { session = WebSocketSession(maximumMessageBytes: stream.configuration.maximumMessageBytes) }
         let base = unsafe stream.loop.base
         let options = Int32(BEV_OPT_CLOSE_ON_FREE.rawValue)
-        if case .webSocket = kind, session == nil {
-            handover.abandon()
-            return nil
-        }
         if let tlsSession = unsafe handover.tlsSession {
             unsafe bufferevent = unsafe bufferevent_openssl_socket_new(base, descriptor, tlsSession, BUFFEREVENT_SSL_OPEN, options)
         } else {
             unsafe bufferevent = unsafe bufferevent_socket_new(base, descriptor, options)
         }
-        guard let bufferevent = unsafe bufferevent else {
-            handover.abandon()
-            return nil
-        }
+        guard let bufferevent = unsafe bufferevent else { return nil }
         if !isPlain { unsafe bufferevent_openssl_set_allow_dirty_shutdown(bufferevent, 1) }
         unsafe bufferevent_setwatermark(bufferevent, Int16(EV_READ), 0, stream.configuration.maximumReadAheadBytes)
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -108,7 +101,7 @@ import Glibc
     /// False once nothing can be sent any more: the client has gone or was cut, or one side has said the end.
     package var isOpen: Bool {
         checkThread()
-        return phase == .open && !mustClose && session?.isEnding != true
+        return phase == .open && !mustClose
     }
 
     package var isWebSocket: Bool { if case .webSocket = kind { true } else { false } }
@@ -179,8 +172,7 @@ import Glibc
     package func end(_ code: WebSocketCloseCode = .normal, reason: String = "") {
         guard isOpen else { return }
         if let session {
-            session.close(code, reason: reason)
-            sendControlFrames()
+            if session.close(code, reason: reason) { sendControlFrames() } else { breakOff() }
         } else {
             if case .events(isChunked: true) = kind { write(Array("0\r\n\r\n".utf8)) }
             finish()
@@ -284,8 +276,7 @@ import Glibc
                 if now - pingedAt >= configuration.writeTimeout.nanoseconds { close(isBroken: true) }
             } else if now - min(now, lastInput) >= configuration.streamHeartbeat.nanoseconds {
                 pingedAt = now
-                session.ping()
-                sendControlFrames()
+                if session.ping() { sendControlFrames() } else { breakOff() }
             }
         } else if now - min(now, lastOutput) >= configuration.streamHeartbeat.nanoseconds {
             send(Array(":\n\n".utf8))

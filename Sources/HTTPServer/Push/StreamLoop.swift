@@ -19,6 +19,7 @@ import Glibc
     private let drained: @Sendable () -> Void
     private var hasReported = false
     private var hasEnded = false
+    private var isTimeUp = false
     private var connections: [PushConnection] = []
     private var tasks = 0
     private var timers: [LoopTimer] = []
@@ -55,8 +56,8 @@ import Glibc
     // MARK: Connections
 
     func adopt(_ handover: Handover) {
-        if hasEnded { return handover.abandon() }
-        guard let connection = PushConnection(handover) else { return endIfDone() }
+        // The time for farewells is over, or memory is short.
+        guard !isTimeUp, !hasEnded, let connection = PushConnection(handover) else { return handover.abandon() }
         connection.slot = connections.count
         connections.append(connection)
         counters.streamsOpen.add()
@@ -101,6 +102,7 @@ import Glibc
     }
 
     private func closeAll() {
+        isTimeUp = true
         for connection in connections { connection.close() }
     }
 

@@ -109,6 +109,7 @@ struct Demo {
 
         let issuer = try DevelopmentIssuer(directory: folder + "/issuer", issuer: Self.issuer, audience: Self.audience)
         try openAccount(url)
+        try DemoHistory.load(into: url, prices: SimulatedVenue.startPrices, at: Date.nowMilliseconds)
         let credential = try await enrolDevice(url, description.keyPath)
         let token = try issuer.issue(
             subject: "demo",

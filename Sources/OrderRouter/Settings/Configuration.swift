@@ -70,6 +70,10 @@ struct Configuration: Sendable {
     var marketDataTargetCompID: String?
     /// What is subscribed to; `*` alone: all that the feed has.
     var symbols: [String] = []
+    /// The file of the exchanges' calendars; nil: those that come with the program.
+    var calendars: String?
+    /// How long candles of a minute are kept, ms.
+    var candlesKept: Int64 = 0
 
     // MARK: This process
     var logLevel = Log.Level.info

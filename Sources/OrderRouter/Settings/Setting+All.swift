@@ -328,6 +328,21 @@ extension Setting {
         Setting("market-data-sender-comp-id", .compID, \.marketDataSenderCompID, .value("QUOTES"), "Our SenderCompID towards it."),
         Setting("market-data-target-comp-id", .compID, optional: \.marketDataTargetCompID, .absent("the venue's"), "Its CompID."),
         Setting("symbols", .symbols, \.symbols, .value("*"), "What is subscribed to, and so can be traded; `*`: all that the feed has."),
+        Setting(
+            "calendars",
+            .text("file", "a file of calendars"),
+            optional: \.calendars,
+            .absent("those that come with the program"),
+            "When the exchanges trade: zones, sessions, holidays and half days; `Sources/MarketData/exchange-calendars.txt` says how it is written."
+        ),
+        Setting(
+            "candles-kept",
+            .time(.seconds(86_400)...(.seconds(10 * 366 * 86_400))),
+            \.candlesKept,
+            .value("35d"),
+            "How long the candles of minutes are kept; those of days are kept for ever.",
+            why: "A month of candles of an hour is what is told, and some days for whoever looks into them."
+        ),
     ]
 
     private static let process: [Setting] = [

@@ -17,7 +17,7 @@ package struct QuoteView: Hashable, Sendable {
     package let asOf: Int64?
     /// Since the last vouching; nil likewise, for no data is not fresh data.
     package let ageMilliseconds: Int64?
-    /// PRE, OPEN, POST or CLOSED.
+    /// PRE, OPEN, POST, CLOSED or HALTED.
     package let marketState: String
     /// LIVE, STALE, CLOSED or HALTED.
     package let state: String
@@ -67,10 +67,12 @@ package struct QuoteView: Hashable, Sendable {
         json.member("as_of", asOf)
         json.member("age_ms", ageMilliseconds)
         writeState(to: &json)
-        json.member("entitlement", isDelayed ? "DELAYED" : "REALTIME")
+        json.member("entitlement", entitlement)
         json.member("serverTime", now)
         json.endObject()
     }
+
+    package var entitlement: String { isDelayed ? "DELAYED" : "REALTIME" }
 
     private func writeValues(to json: inout JSONWriter, _ form: MoneyForm) {
         json.member("symbol", symbol.text)
