@@ -70,7 +70,8 @@ struct Serve: Sendable {
         let keys = KeySetSource(location: try KeySetLocation(configuration.keySet), report: logKeys)
         try await keys.load()
         let board = QuoteBoard(rules: configuration.bookRules, now: now)
-        let feed = try marketFeed(board)
+        let lines = try configuration.lines.lines(quotesOnSameHost: configuration.quotes.endpoint.host == configuration.venue.endpoint.host)
+        let feed = try marketFeed(board, lines.quotes)
         let market = Market(configuration, board: board, calendars: try calendars(), trouble: trouble("instruments"))
         let queue = OrderQueue(capacity: configuration.queueCapacity, batchCap: configuration.batchCap, lanes: configuration.lanes)
         let readers = Readers(database, count: 2)
@@ -84,7 +85,7 @@ struct Serve: Sendable {
                 metrics.time("order_router_leg_seconds", [("leg", "publish")], .milliseconds(max(0, now() - oldestAt)))
             }
         )
-        let link = venueLink(database)
+        let link = venueLink(database, lines.orders)
         let api = api(keys, database, market, feed, queue, readers, streams, migrator)
         var http = configuration.http
         http.problem = { [now] in HTTPResponse.refused($0, $1, at: now()) }
@@ -189,7 +190,7 @@ extension Serve {
         Sweep(database: database, times: configuration.sweep, observer: deskObserver(link), now: now)
     }
 
-    private func venueLink(_ database: PostgresOptions) -> VenueLink {
+    private func venueLink(_ database: PostgresOptions, _ tls: LineTLS?) -> VenueLink {
         var observer = VenueObserver()
         observer.step = { [crash] in crash.at($0) }
         observer.committed = { [streamSignal] in streamSignal.raise() }
@@ -207,7 +208,7 @@ extension Serve {
         }
         metrics.set("order_router_venue_session_up", to: 0)
         return VenueLink(
-            settings: configuration.venueSettings(holder: UUID().uuidString),
+            settings: configuration.venueSettings(holder: UUID().uuidString, tls),
             database: database,
             clock: .system,
             observer: observer,

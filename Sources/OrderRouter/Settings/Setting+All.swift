@@ -5,7 +5,7 @@ import Trading
 
 extension Setting {
     /// Every setting of a router, in the order in which help and README show them.
-    static let all: [Setting] = database + clients + streams + deciding + venue + venueSession + quotes + process
+    static let all: [Setting] = database + clients + streams + deciding + venue + line + venueSession + quotes + process
 
     private static let database: [Setting] = [
         Setting(
@@ -277,6 +277,14 @@ extension Setting {
             optional: \.venueResets,
             .absent("never"),
             "When both sequence numbers begin again at 1: `logon`, `logout`, `disconnect`. Every order at the venue is then asked about."
+        ),
+        Setting(
+            "venue-poss-resend",
+            .yesOrNo,
+            \.sendsAgain,
+            .value("yes"),
+            "Whether an order that the venue has lost when the numbers began again is sent again (PossResend=Y) within its deadline; with no it ends "
+                + "CANCELLED, `not_routed`."
         ),
         Setting(
             "venue-hours",
