@@ -64,7 +64,9 @@ package final class SimulatedVenue: Sendable {
         self.books = books
         books.with { $0.exchange.addSymbols(configuration.madeUpSymbols) }
         do {
-            ticks = try configuration.ticks.map { try TickPublisher($0, seed: configuration.seed, books: books, clock: configuration.clock, log: log) }
+            ticks = try configuration.ticks.map {
+                try TickPublisher($0, seed: configuration.seed, books: books, clock: configuration.clock, log: log)
+            }
         } catch {
             throw SimulatorError(code: .feedUnusable, operation: "open the binary feed", message: String(describing: error))
         }
