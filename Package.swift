@@ -20,12 +20,13 @@ let package = Package(
         .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
         .systemLibrary(name: "CEpoll"),
         .systemLibrary(name: "CDatagrams"),
+        .systemLibrary(name: "CAllocations"),
 
         // MARK: Edges. Each wraps one outside thing and knows nothing of trading.
         .target(name: "Postgres", dependencies: ["CLibPQ"]),
         .target(name: "Cryptography", dependencies: ["COpenSSL"]),
-        .target(name: "HTTPServer", dependencies: ["CHTTPParser", "CLibEvent", "COpenSSL", "CWslay"]),
-        .target(name: "FIX", exclude: ["Dictionary/QUICKFIX_LICENSE"]),
+        .target(name: "HTTPServer", dependencies: ["CHTTPParser", "CLibEvent", "COpenSSL", "CWslay", "Cryptography"]),
+        .target(name: "FIX", dependencies: ["COpenSSL", "Cryptography"], exclude: ["Dictionary/QUICKFIX_LICENSE"]),
         .target(name: "BinaryFeed", dependencies: ["CDatagrams"]),
 
         // MARK: Rules. Values in, values out: no await, no clock, no input or output.
@@ -66,8 +67,8 @@ let package = Package(
         .executableTarget(
             name: "LoadGenerator",
             dependencies: [
-                "BinaryFeed", "CEpoll", "Cryptography", "ExchangeSimulator", "FIX", "HTTPServer", "Identity", "MarketData", "OrderDesk", "Postgres",
-                "Quotes", "Storage", "Trading", "Wire",
+                "BinaryFeed", "CAllocations", "CEpoll", "Cryptography", "ExchangeSimulator", "FIX", "HTTPServer", "Identity", "MarketData", "OrderDesk",
+                "Postgres", "Quotes", "Storage", "Trading", "Wire",
             ]
         ),
 
@@ -81,7 +82,7 @@ let package = Package(
         .testTarget(name: "PostgresTests", dependencies: ["Postgres", "TestSupport"]),
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer"], exclude: ["Scripts"]),
-        .testTarget(name: "FIXTests", dependencies: ["FIX"], exclude: ["Scripts"]),
+        .testTarget(name: "FIXTests", dependencies: ["Cryptography", "FIX", "TestSupport"], exclude: ["Scripts"]),
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
         .testTarget(name: "QuotesTests", dependencies: ["Quotes", "Trading"]),
         .testTarget(name: "WireTests", dependencies: ["Cryptography", "Trading", "Wire"]),

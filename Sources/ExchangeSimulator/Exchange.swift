@@ -30,6 +30,8 @@ package struct ExchangeSettings: Sendable {
     /// Scenarios for symbols that have none by their suffix, or another one.
     package var scenarios: [String: Scenario] = [:]
     package var halted: Set<String> = []
+    /// Of the FIX feed's incremental updates every so many-eth is lost, its number with it; 0 = none.
+    package var dropUpdatesEvery = 0
 
     package init() {}
 }
@@ -45,6 +47,8 @@ package struct Exchange: Sendable {
     package private(set) var quotes: [String: Quote] = Listing.start
     /// Everything that a subscription to `*` brings, in the order in which it was listed.
     package private(set) var symbols = Listing.all
+    /// Shares traded today, made up: a lot with each quote. By base symbol.
+    private var volumes: [String: Int64] = [:]
     /// Base symbols whose quotes were set since it was last asked, for whoever publishes them.
     private var moved: Set<String> = []
     /// How many NewOrderSingles have come for each ClOrdID; what the session itself repeated (PossDup) is not among them.
@@ -95,9 +99,15 @@ package struct Exchange: Sendable {
     /// The quote of a base symbol, without matching: `match` follows once all have moved.
     package mutating func setQuote(_ symbol: String, _ quote: Quote) {
         quotes[symbol] = quote
+        volumes[symbol, default: 0] += Self.lot
         unmatched.insert(symbol)
         moved.insert(symbol)
     }
+
+    /// Shares of a made-up trade.
+    private static let lot: Int64 = 100
+
+    package func volume(of symbol: String) -> Int64 { volumes[symbol] ?? volumes[Scenario.split(symbol).base] ?? 0 }
 
     /// The symbols whose quotes were set since the last call.
     mutating func takeMoved() -> Set<String> {

@@ -8,6 +8,8 @@ package final class SimulatedVenue: Sendable {
         package var host = "127.0.0.1"
         /// 0 = any free port.
         package var port: UInt16 = 0
+        /// TLS on every connection; nil = none on any.
+        package var tls: LineTLS?
         /// The venue's own SenderCompID.
         package var compID = "EXCH"
         /// Who may log on for orders. Their sessions and orders are kept in the state directory.
@@ -62,7 +64,9 @@ package final class SimulatedVenue: Sendable {
         self.books = books
         books.with { $0.exchange.addSymbols(configuration.madeUpSymbols) }
         do {
-            ticks = try configuration.ticks.map { try TickPublisher($0, seed: configuration.seed, books: books, clock: configuration.clock, log: log) }
+            ticks = try configuration.ticks.map {
+                try TickPublisher($0, seed: configuration.seed, books: books, clock: configuration.clock, log: log)
+            }
         } catch {
             throw SimulatorError(code: .feedUnusable, operation: "open the binary feed", message: String(describing: error))
         }
@@ -71,6 +75,7 @@ package final class SimulatedVenue: Sendable {
         var acceptance = Acceptor.Configuration()
         acceptance.host = configuration.host
         acceptance.port = configuration.port
+        acceptance.tls = configuration.tls
         acceptor = Acceptor(
             acceptance,
             clock: configuration.clock,

@@ -56,7 +56,7 @@ final class VenueSessionStore: SessionStore {
             if state.breaksOver(step) { throw Self.broken("before the order is booked") }
             let known = state.exchange.doubles.count
             try state.commit(step, numbers: numbers, party: party, at: wall)
-            for delivery in step.deliveries where delivery.message.type == .marketDataRequest {
+            for delivery in step.deliveries where Feed.isAsked(delivery.message) {
                 current.received(delivery.message, number: delivery.number, state, at: monotonic)
             }
             return Array(state.exchange.doubles[known...])

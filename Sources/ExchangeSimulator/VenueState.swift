@@ -119,7 +119,7 @@ struct VenueState {
         var entries: [JournalEntry] = []
         if step.newGeneration != nil { entries.append(.generation(party: name)) }
         var reports: [Report] = []
-        for delivery in step.deliveries where delivery.message.type != .marketDataRequest {
+        for delivery in step.deliveries where !Feed.isAsked(delivery.message) {
             note(delivery, party: name, at: time)
             reports += exchange.received(
                 delivery.message,

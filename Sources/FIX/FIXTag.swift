@@ -95,7 +95,13 @@ extension FIXTag {
     package static let mdEntryType: FIXTag = 269
     package static let mdEntryPx: FIXTag = 270
     package static let mdEntrySize: FIXTag = 271
+    package static let mdEntryDate: FIXTag = 272
+    package static let mdEntryTime: FIXTag = 273
+    package static let mdUpdateAction: FIXTag = 279
     package static let mdReqRejReason: FIXTag = 281
+    /// Numbers a symbol's updates, where the two sides have agreed upon it: the dictionary of FIX 4.4 has it in another message alone.
+    package static let rptSeq: FIXTag = 83
+    package static let securityStatusReqID: FIXTag = 324
     package static let noRelatedSym: FIXTag = 146
     package static let securityTradingStatus: FIXTag = 326
 }
@@ -163,6 +169,8 @@ package struct MessageType: RawRepresentable, Hashable, Sendable, ExpressibleByS
     package static let securityDefinition: MessageType = "d"
     package static let marketDataSnapshotFullRefresh: MessageType = "W"
     package static let marketDataRequestReject: MessageType = "Y"
+    package static let marketDataIncrementalRefresh: MessageType = "X"
+    package static let securityStatusRequest: MessageType = "e"
     package static let securityStatus: MessageType = "f"
     package static let businessMessageReject: MessageType = "j"
 

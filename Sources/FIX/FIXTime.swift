@@ -55,6 +55,12 @@ package enum FIXTime {
         return milliseconds(bytes, bytes.indices)
     }
 
+    /// Whether a UTCTimestamp or UTCTimeOnly says milliseconds: one of whole seconds is up to a second old when it is written.
+    package static func isPrecise(_ text: some Collection<UInt8>) -> Bool {
+        guard let point = text.firstIndex(of: UInt8(ascii: ".")) else { return false }
+        return text.distance(from: point, to: text.endIndex) >= 4
+    }
+
     /// The same of a part of a buffer; allocates nothing.
     static func milliseconds(_ bytes: [UInt8], _ range: Range<Int>) -> Int64? {
         let start = range.lowerBound

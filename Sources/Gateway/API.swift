@@ -80,7 +80,19 @@ package struct Readiness: Sendable {
     /// The venue says that it is a test system; nil where this router does not hold its session.
     package var venueIsTest: Bool?
 
-    package init(database: Bool, migrations: Bool, venue: Bool, marketData: Bool, killSwitch: Bool = false, venueIsTest: Bool? = nil) {
+    /// Prices are a recorded feed's: nobody may trade for real on them.
+    package var isReplay: Bool
+
+    package init(
+        database: Bool,
+        migrations: Bool,
+        venue: Bool,
+        marketData: Bool,
+        killSwitch: Bool = false,
+        venueIsTest: Bool? = nil,
+        isReplay: Bool = false
+    ) {
+        self.isReplay = isReplay
         self.venueIsTest = venueIsTest
         self.database = database
         self.migrations = migrations

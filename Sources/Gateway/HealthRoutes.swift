@@ -21,6 +21,7 @@ extension APIHandler {
         json.member("migrations", ready.migrations)
         json.member("venue", ready.venue)
         json.member("market_data", ready.marketData)
+        if ready.isReplay { json.member("market_data_is_replay", true) }
         json.member("kill_switch", ready.killSwitch)
         if let isTest = ready.venueIsTest { json.member("venue_is_test", isTest) } else { json.member("venue_is_test", nil as String?) }
         json.endObject()

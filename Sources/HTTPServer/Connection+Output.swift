@@ -1,4 +1,5 @@
 import CLibEvent
+import Cryptography
 import Glibc
 
 /// The write path: answers gather in `pending` and leave with one `send` where nothing is in the way, else through the bufferevent.

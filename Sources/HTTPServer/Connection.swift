@@ -1,4 +1,5 @@
 import CLibEvent
+import Cryptography
 import Glibc
 
 /// One client connection: reads requests, has them handled one after another, and writes the answers in that order.

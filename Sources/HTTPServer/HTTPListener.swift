@@ -1,3 +1,4 @@
+import Cryptography
 import Synchronization
 
 /// An HTTP/1.1 server: listens at one address and has a handler answer what comes.
@@ -33,7 +34,7 @@ package final class HTTPListener: Sendable {
     package init(_ configuration: HTTPConfiguration, handler: any HTTPHandler) throws(HTTPError) {
         try configuration.validate()
         let tls: TLSContext?
-        if let files = configuration.tls { tls = try TLSContext(files) } else { tls = nil }
+        if let files = configuration.tls { tls = try Self.context(files) } else { tls = nil }
         let drained = Latch(count: configuration.loops + configuration.streamLoops)
         let admission = Admission(limit: configuration.maximumConnectionsPerAddress)
         var port = configuration.port
@@ -127,5 +128,14 @@ package final class HTTPListener: Sendable {
         for reception in receptions { reception.loop.perform { reception.stop(within: limit) } }
         for stream in streams.all { stream.loop.perform { stream.stop(within: limit) } }
         return true
+    }
+
+    private static func context(_ files: HTTPConfiguration.TLSFiles) throws(HTTPError) -> TLSContext {
+        do throws(CryptographyError) {
+            let identity = TLSContext.Identity(certificateChain: files.certificateChain, privateKey: files.privateKey)
+            return try TLSContext(.server, identity: identity, trust: .nobody)
+        } catch {
+            throw HTTPError(code: .tls, operation: error.operation, message: error.message)
+        }
     }
 }

@@ -1,4 +1,5 @@
 import CLibEvent
+import Cryptography
 import Glibc
 
 /// What one loop serves: its listening socket, its connections and their deadlines.

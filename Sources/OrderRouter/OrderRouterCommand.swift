@@ -9,7 +9,7 @@ import Postgres
 @main
 enum OrderRouterCommand {
     static let all: [Command] = [
-        .serve, .migrate, .demo, .simulate, .verifyLedger, .partitionsDetach, .partitions, .accountCreate, .accountShow, .credentialEnrol,
+        .serve, .migrate, .demo, .simulate, .record, .verifyLedger, .partitionsDetach, .partitions, .accountCreate, .accountShow, .credentialEnrol,
         .credentialList, .credentialInvalidate, .tokenIssue, .sign, .halt, .resume, .halts, .killSwitchOn, .killSwitchOff, .killSwitchStatus,
         .ordersCancel, .ordersUnknown, .ordersShow, .instrumentsLoad, .instrumentsList, .candlesLoad, .reconcile, .recover, .resetSession,
     ]

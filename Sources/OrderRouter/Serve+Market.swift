@@ -2,6 +2,7 @@ import FIX
 import Gateway
 import HTTPServer
 import MarketData
+import Postgres
 import Quotes
 import Storage
 import Trading
@@ -19,11 +20,11 @@ struct Market: Sendable {
 
     init(
         _ configuration: Configuration,
+        board: QuoteBoard,
         calendars: MarketCalendars,
-        trouble: @escaping @Sendable (String) -> Void,
-        now: @escaping @Sendable () -> Int64
+        trouble: @escaping @Sendable (String) -> Void
     ) {
-        board = QuoteBoard(now: now)
+        self.board = board
         instruments = InstrumentBoard(calendars: calendars, quotes: board, trouble: trouble)
         conditions = Conditions(freshness: configuration.freshness, instruments: instruments)
         prices = PriceStreams(board: board, conditions: conditions, window: configuration.priceWindow, loops: configuration.http.streamLoops)
@@ -44,13 +45,34 @@ struct Market: Sendable {
 
     /// Sets what is only looked at when somebody asks for metrics.
     func gauge(_ metrics: Metrics) {
-        let ages = board.ages
-        metrics.set("order_router_symbols", to: Double(ages.symbols))
-        metrics.set("order_router_data_age_seconds", [("of", "freshest")], to: Double(ages.freshest ?? -1_000) / 1_000)
-        metrics.set("order_router_data_age_seconds", [("of", "stalest")], to: Double(ages.stalest ?? -1_000) / 1_000)
         let counts = prices.counts
         metrics.set("order_router_price_clients", to: Double(counts.clients))
         metrics.set("order_router_price_events_sent", to: Double(counts.events))
         metrics.set("order_router_price_windows_missed", to: Double(counts.missed))
+    }
+}
+
+extension Serve {
+    func calendars() throws(UsageError) -> MarketCalendars {
+        do {
+            return try MarketCalendars.load(configuration.calendars)
+        } catch {
+            throw UsageError(error.description)
+        }
+    }
+
+    func recorder(_ database: PostgresOptions, _ market: Market) -> CandleRecorder {
+        var observer = RecorderObserver()
+        observer.trouble = trouble("record")
+        observer.written = { [metrics] in metrics.count("order_router_candles_total", [("outcome", "written")], by: $0) }
+        observer.dropped = { [metrics] in metrics.count("order_router_candles_total", [("outcome", "dropped")], by: $0) }
+        return CandleRecorder(
+            database: database,
+            board: market.board,
+            instruments: market.instruments,
+            keptMilliseconds: configuration.candlesKept,
+            observer: observer,
+            now: now
+        )
     }
 }

@@ -43,11 +43,11 @@ private final class VenueIsTest: Sendable {
 /// The circle, wired: every station of a router in one task group. The stations meet in committed rows; what they call of one another here are
 /// wake-ups alone, which may be lost without harm.
 struct Serve: Sendable {
-    private let configuration: Configuration
-    private let log: Log
+    let configuration: Configuration
+    let log: Log
     private let crash: CrashPoint
-    private let metrics = Metrics()
-    private let now = SessionClock.system.wall
+    let metrics = Metrics()
+    let now = SessionClock.system.wall
     private let streamSignal = CommitSignal()
     private let settleSignal = CommitSignal()
     private let venueIsTest = VenueIsTest()
@@ -69,7 +69,10 @@ struct Serve: Sendable {
         try Self.checkMigrations(migrator, database)
         let keys = KeySetSource(location: try KeySetLocation(configuration.keySet), report: logKeys)
         try await keys.load()
-        let market = Market(configuration, calendars: try calendars(), trouble: trouble("instruments"), now: now)
+        let board = QuoteBoard(rules: configuration.bookRules, now: now)
+        let lines = try configuration.lines.lines(quotesOnSameHost: configuration.quotes.endpoint.host == configuration.venue.endpoint.host)
+        let feed = try marketFeed(board, lines.quotes)
+        let market = Market(configuration, board: board, calendars: try calendars(), trouble: trouble("instruments"))
         let queue = OrderQueue(capacity: configuration.queueCapacity, batchCap: configuration.batchCap, lanes: configuration.lanes)
         let readers = Readers(database, count: 2)
         market.instruments.replace(with: try await readers.read { try $0.instruments() })
@@ -82,8 +85,8 @@ struct Serve: Sendable {
                 metrics.time("order_router_leg_seconds", [("leg", "publish")], .milliseconds(max(0, now() - oldestAt)))
             }
         )
-        let link = venueLink(database)
-        let api = api(keys, database, market, queue, readers, streams, migrator)
+        let link = venueLink(database, lines.orders)
+        let api = api(keys, database, market, feed, queue, readers, streams, migrator)
         var http = configuration.http
         http.problem = { [now] in HTTPResponse.refused($0, $1, at: now()) }
         let listener = try HTTPListener(http, handler: APIHandler(api))
@@ -95,19 +98,20 @@ struct Serve: Sendable {
         )
 
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for lane in 0..<configuration.lanes { group.addTask { await accept(lane, queue, database, market.board, link) } }
+            for lane in 0..<configuration.lanes { group.addTask { await accept(lane, queue, database, board, link) } }
             group.addTask { try await link.run() }
             group.addTask { try await onThread("settle") { try await settle(database).run() } }
             group.addTask { try await onThread("sweep") { try await sweep(database, link).run() } }
             group.addTask { try await onThread("publish") { try await streams.run() } }
-            group.addTask { try await feed(market.board).run() }
+            group.addTask { try await feed.run() }
+            group.addTask { try await feedWatch(feed, board).run() }
             group.addTask { try await market.run(readers, trouble: trouble("market")) }
             group.addTask { try await market.instruments.run(readers) }
             group.addTask { try await onThread("record") { try await recorder(database, market).run() } }
             group.addTask { try await keys.run() }
             group.addTask { try await listener.run() }
             group.addTask {
-                try await waitForVenue(readers, market.board)
+                try await waitForVenue(readers, board)
                 try ready(listener.port)
             }
             group.addTask {
@@ -161,14 +165,6 @@ struct Serve: Sendable {
         }
     }
 
-    private func calendars() throws(UsageError) -> MarketCalendars {
-        do {
-            return try MarketCalendars.load(configuration.calendars)
-        } catch {
-            throw UsageError(error.description)
-        }
-    }
-
     private func waitForVenue(_ readers: Readers, _ board: QuoteBoard) async throws {
         let session = configuration.deskRules.venueSession
         while try await !readers.read({ try $0.venueIsUp(session) }) || board.ages.symbols == 0 { try await Task.sleep(for: .milliseconds(50)) }
@@ -194,7 +190,7 @@ extension Serve {
         Sweep(database: database, times: configuration.sweep, observer: deskObserver(link), now: now)
     }
 
-    private func venueLink(_ database: PostgresOptions) -> VenueLink {
+    private func venueLink(_ database: PostgresOptions, _ tls: LineTLS?) -> VenueLink {
         var observer = VenueObserver()
         observer.step = { [crash] in crash.at($0) }
         observer.committed = { [streamSignal] in streamSignal.raise() }
@@ -212,7 +208,7 @@ extension Serve {
         }
         metrics.set("order_router_venue_session_up", to: 0)
         return VenueLink(
-            settings: configuration.venueSettings(holder: UUID().uuidString),
+            settings: configuration.venueSettings(holder: UUID().uuidString, tls),
             database: database,
             clock: .system,
             observer: observer,
@@ -220,35 +216,11 @@ extension Serve {
         )
     }
 
-    private func feed(_ board: QuoteBoard) -> QuoteFeed {
-        QuoteFeed(
-            settings: configuration.feedSettings,
-            board: board,
-            clock: .system,
-            random: { Double.random(in: 0..<1) },
-            trouble: trouble("feed")
-        )
-    }
-
-    private func recorder(_ database: PostgresOptions, _ market: Market) -> CandleRecorder {
-        var observer = RecorderObserver()
-        observer.trouble = trouble("record")
-        observer.written = { [metrics] in metrics.count("order_router_candles_total", [("outcome", "written")], by: $0) }
-        observer.dropped = { [metrics] in metrics.count("order_router_candles_total", [("outcome", "dropped")], by: $0) }
-        return CandleRecorder(
-            database: database,
-            board: market.board,
-            instruments: market.instruments,
-            keptMilliseconds: configuration.candlesKept,
-            observer: observer,
-            now: now
-        )
-    }
-
     private func api(
         _ keys: KeySetSource,
         _ database: PostgresOptions,
         _ market: Market,
+        _ feed: any MarketFeed,
         _ queue: OrderQueue,
         _ readers: Readers,
         _ streams: EventStreams,
@@ -279,7 +251,8 @@ extension Serve {
                             venue: try database.venueIsUp(session),
                             marketData: isPriced,
                             killSwitch: try isCurrent && database.halts().contains { $0.scope == .killSwitch },
-                            venueIsTest: venueIsTest.now
+                            venueIsTest: venueIsTest.now,
+                            isReplay: feed.status.isReplay
                         )
                     }
                 } catch {
@@ -287,7 +260,10 @@ extension Serve {
                     return Readiness(database: false, migrations: false, venue: false, marketData: isPriced, venueIsTest: venueIsTest.now)
                 }
             },
-            gauges: { [metrics] in market.gauge(metrics) },
+            gauges: { [metrics] in
+                market.gauge(metrics)
+                feedGauges(feed, market.board)
+            },
             answered: logRequest,
             now: now,
             runID: String(UUID().uuidString.prefix(8).lowercased())
@@ -329,7 +305,7 @@ extension Serve {
         }
     }
 
-    private func trouble(_ part: String) -> @Sendable (String) -> Void {
+    func trouble(_ part: String) -> @Sendable (String) -> Void {
         { [metrics, log] what in
             metrics.count("order_router_troubles_total", [("leg", part)])
             log(.warning, "trouble", ["part": part, "what": what])

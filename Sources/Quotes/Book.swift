@@ -143,6 +143,12 @@ package struct Book: Sendable {
     package mutating func apply(_ tick: Tick, at now: Int64) -> TickVerdict {
         precondition(slots.indices.contains(tick.place), "A tick speaks of a symbol that was added.")
         let verdict = judge(tick, at: now)
+        count(verdict)
+        return verdict
+    }
+
+    /// Counts a fate. Also for feeds that judge by their own numbers and so never bring a tick that is late or was seen.
+    package mutating func count(_ verdict: TickVerdict) {
         switch verdict {
         case .applied: counts.applied += 1
         case .vouched: counts.vouched += 1
@@ -152,12 +158,12 @@ package struct Book: Sendable {
         case .waiting: counts.waiting += 1
         case .refused(let fault): counts.refused[Int(fault.rawValue)] += 1
         }
-        return verdict
     }
 
     /// Numbers first: what is old or early is not looked at.
     private mutating func judge(_ tick: Tick, at now: Int64) -> TickVerdict {
         let place = tick.place
+        if tick.number == 0, tick.kind == .snapshot, slots[place].isWaiting { return takeSnapshot(tick, at: now) }
         guard tick.number != 0, slots[place].number != 0 || slots[place].isWaiting else { return take(tick, at: now) }
         if tick.kind == .snapshot { return takeSnapshot(tick, at: now) }
         if slots[place].isWaiting {
@@ -196,7 +202,7 @@ package struct Book: Sendable {
     private mutating func takeSnapshot(_ tick: Tick, at now: Int64) -> TickVerdict {
         let place = tick.place
         let wasWaiting = slots[place].isWaiting
-        if slots[place].number != 0, Tick.distance(from: slots[place].number, to: tick.number) < 0 { return .late }
+        if slots[place].number != 0, tick.number != 0, Tick.distance(from: slots[place].number, to: tick.number) < 0 { return .late }
         // Without a gap a snapshot says nothing new, or it shows that we have drifted.
         if !wasWaiting, tick.number != slots[place].number || isAnother(tick, slots[place]) { counts.repairs += 1 }
         let verdict = take(tick, at: now)
@@ -315,6 +321,15 @@ extension Book {
         slots[place].held = nil
         markChanged(place)
     }
+
+    /// A feed that judges by its own numbers has found some missing.
+    package mutating func noteGap(at place: Int) {
+        count(.gap)
+        expectSnapshot(at: place)
+    }
+
+    /// A feed that judges by its own numbers has found another picture under a number than it should be.
+    package mutating func noteRepair() { counts.repairs += 1 }
 
     /// The places that wait for a snapshot, ascending.
     package var waitingPlaces: [Int] { waitingCount == 0 ? [] : slots.indices.filter { slots[$0].isWaiting } }

@@ -48,7 +48,7 @@ package struct Tick: Hashable, Sendable {
     }
 
     /// How many numbers `next` lies behind `number`, negative = before it, as RFC 1982 compares; 0 is left out of the round.
-    @inlinable static func distance(from number: UInt32, to next: UInt32) -> Int32 {
+    @inlinable package static func distance(from number: UInt32, to next: UInt32) -> Int32 {
         let raw = Int32(bitPattern: next &- number)
         // Between the highest number and 1 stands the 0 that is never given.
         if raw > 0, next < number { return raw - 1 }

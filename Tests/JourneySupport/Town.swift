@@ -1,6 +1,6 @@
 import Cryptography
 package import ExchangeSimulator
-import FIX
+package import FIX
 import Foundation
 package import Identity
 import Postgres
@@ -33,6 +33,7 @@ package final class Town: Sendable {
     /// - Parameters:
     ///   - url: where the routers find the database: its own address, or a proxy's.
     ///   - given: else a new one of the server that all tests share.
+    ///   - tls: of the venue's lines.
     ///   - receipts: the file in which the venue notes when orders come; nil: none.
     package init(
         accounts: Int,
@@ -41,6 +42,7 @@ package final class Town: Sendable {
         through url: String? = nil,
         frozen: Bool = true,
         database given: TestDatabase? = nil,
+        tls: LineTLS? = nil,
         receipts: String? = nil
     ) async throws {
         let database = try given ?? TestDatabase()
@@ -49,6 +51,7 @@ package final class Town: Sendable {
         var configuration = SimulatedVenue.Configuration()
         configuration.frozen = frozen
         configuration.receiptsFile = receipts
+        configuration.tls = tls
         // Two routers side by side have a market-data session each.
         configuration.marketDataParties = ["QUOTES", "QUOTES2"]
         configuration.exchange.lateness = 300

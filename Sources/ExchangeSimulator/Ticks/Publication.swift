@@ -117,7 +117,8 @@ struct Publication {
         let name = book.name(at: place)
         guard !state.isStopped(name), let quote = state.exchange.quote(of: name) else { return }
         let isHalted = state.exchange.settings.halted.contains(name)
-        if let frame = book.change(place, to: quote, isHalted: isHalted, now: now, monotonic: monotonic) { frames.append(frame) }
+        let volume = state.exchange.volume(of: name)
+        if let frame = book.change(place, to: quote, volume: volume, isHalted: isHalted, now: now, monotonic: monotonic) { frames.append(frame) }
     }
 
     /// Spoils the symbol's next change; false where there is none.

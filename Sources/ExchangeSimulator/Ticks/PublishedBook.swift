@@ -16,9 +16,6 @@ struct PublishedBook {
     /// A symbol is vouched for again after this long without a change, in milliseconds: below the second that was promised by more than the longest pause
     /// between two looks.
     static let refreshInterval: Int64 = 800
-    /// Shares of each made-up trade.
-    private static let lot: UInt32 = 100
-
     private(set) var session: UInt64
     private var slots: [Slot] = []
     private var places: [String: Int] = [:]
@@ -58,12 +55,9 @@ struct PublishedBook {
     /// - Parameters:
     ///   - now: ms since the epoch.
     ///   - monotonic: milliseconds.
-    mutating func change(_ place: Int, to quote: Quote, isHalted: Bool, now: Int64, monotonic: Int64) -> BinaryFrame? {
+    mutating func change(_ place: Int, to quote: Quote, volume: Int64, isHalted: Bool, now: Int64, monotonic: Int64) -> BinaryFrame? {
         guard slots[place].quote != quote || slots[place].isHalted != isHalted else { return nil }
-        if slots[place].quote != quote {
-            let (volume, isFull) = slots[place].volume.addingReportingOverflow(Self.lot)
-            slots[place].volume = isFull ? .max : volume
-        }
+        slots[place].volume = UInt32(clamping: volume)
         slots[place].quote = quote
         slots[place].isHalted = isHalted
         slots[place].number = slots[place].number == .max ? 1 : slots[place].number + 1

@@ -1,4 +1,5 @@
 import CLibEvent
+import Cryptography
 import Glibc
 
 /// The write path: one `send` where nothing is in the way, else through the bufferevent.

@@ -5,7 +5,7 @@ import Trading
 
 extension Setting {
     /// Every setting of a router, in the order in which help and README show them.
-    static let all: [Setting] = database + clients + streams + deciding + venue + venueSession + quotes + process
+    static let all: [Setting] = database + clients + streams + deciding + venue + line + venueSession + quotes + process
 
     private static let database: [Setting] = [
         Setting(
@@ -279,6 +279,14 @@ extension Setting {
             "When both sequence numbers begin again at 1: `logon`, `logout`, `disconnect`. Every order at the venue is then asked about."
         ),
         Setting(
+            "venue-poss-resend",
+            .yesOrNo,
+            \.sendsAgain,
+            .value("yes"),
+            "Whether an order that the venue has lost when the numbers began again is sent again (PossResend=Y) within its deadline; with no it ends "
+                + "CANCELLED, `not_routed`."
+        ),
+        Setting(
             "venue-hours",
             .hours,
             optional: \.venueSession.schedule,
@@ -312,28 +320,6 @@ extension Setting {
             \.venueSession.asksToInfinity,
             .value("no"),
             "Whether a ResendRequest ends with EndSeqNo 0 (all that was sent) instead of the gap's last number."
-        ),
-    ]
-
-    private static let quotes: [Setting] = [
-        Setting("market-data", .endpoint, optional: \.marketDataEndpoint, .absent("the venue's"), "The FIX 4.4 acceptor for market data."),
-        Setting("market-data-sender-comp-id", .compID, \.marketDataSenderCompID, .value("QUOTES"), "Our SenderCompID towards it."),
-        Setting("market-data-target-comp-id", .compID, optional: \.marketDataTargetCompID, .absent("the venue's"), "Its CompID."),
-        Setting("symbols", .symbols, \.symbols, .value("*"), "What is subscribed to, and so can be traded; `*`: all that the feed has."),
-        Setting(
-            "calendars",
-            .text("file", "a file of calendars"),
-            optional: \.calendars,
-            .absent("those that come with the program"),
-            "When the exchanges trade: zones, sessions, holidays and half days; `Sources/MarketData/exchange-calendars.txt` says how it is written."
-        ),
-        Setting(
-            "candles-kept",
-            .time(.seconds(86_400)...(.seconds(10 * 366 * 86_400))),
-            \.candlesKept,
-            .value("35d"),
-            "How long the candles of minutes are kept; those of days are kept for ever.",
-            why: "A month of candles of an hour is what is told, and some days for whoever looks into them."
         ),
     ]
 
