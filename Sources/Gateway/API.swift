@@ -25,6 +25,8 @@ package final class API: Sendable {
     /// Told of each answered request, for the log.
     package let answered: @Sendable (AnsweredRequest) -> Void
     /// Milliseconds since the epoch.
+    /// Every symbol of the feed, for the operator.
+    package let symbolReports: @Sendable () -> [SymbolReport]
     package let now: @Sendable () -> Int64
     /// The generation of this run and machine in request ids, so that they are unique across restarts.
     package let runID: String
@@ -43,6 +45,7 @@ package final class API: Sendable {
         metrics: Metrics,
         readiness: @escaping @Sendable () async -> Readiness,
         gauges: @escaping @Sendable () -> Void,
+        symbolReports: @escaping @Sendable () -> [SymbolReport],
         answered: @escaping @Sendable (AnsweredRequest) -> Void,
         now: @escaping @Sendable () -> Int64,
         runID: String
@@ -60,6 +63,7 @@ package final class API: Sendable {
         self.metrics = metrics
         self.readiness = readiness
         self.gauges = gauges
+        self.symbolReports = symbolReports
         self.answered = answered
         self.now = now
         self.runID = runID
@@ -216,6 +220,7 @@ package struct APIHandler: HTTPHandler {
         case ("v1", "quotes", nil): return try await only(&call, get: quotes)
         case ("v1", "operator", "halts") where path.count == 3:
             return try await only(&call, get: listHalts, post: halt, delete: resume)
+        case ("v1", "operator", "market") where path.count == 3: return try await only(&call, get: market)
         case ("healthz", nil, nil): return try await only(&call, get: healthz)
         case ("readyz", nil, nil): return try await only(&call, get: readyz)
         case ("metrics", nil, nil): return try await only(&call, get: metrics)

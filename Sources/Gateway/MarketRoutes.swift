@@ -29,6 +29,37 @@ extension APIHandler {
         return HTTPResponse(json: QuoteView.listBody(views, serverTime: now))
     }
 
+    /// GET /v1/operator/market?state=STALE: every symbol of the feed (in that state) with its price, age, why it is not alive, and the price that was refused
+    /// last.
+    func market(_ call: inout Call) async throws -> HTTPResponse {
+        let parameters = try parameters(call, ["state"])
+        _ = try await principal(call, .operator)
+        let now = api.now()
+        var json = JSONWriter()
+        json.beginObject()
+        json.name("symbols")
+        json.beginArray()
+        for report in api.symbolReports() {
+            let state = api.freshness.state(of: report.listing.quote, at: now)
+            if let wanted = parameters["state"], wanted != state.name { continue }
+            json.beginObject()
+            json.member("symbol", report.listing.symbol.text)
+            json.member("state", state.name)
+            json.member("reason", state.reason)
+            json.member("age_ms", report.listing.quote?.age(at: now))
+            json.member("bid", report.listing.quote?.bid, as: .string)
+            json.member("ask", report.listing.quote?.ask, as: .string)
+            json.member("sequence", report.listing.quote?.sequence)
+            json.member("refused_bid", report.refusedBid, as: .string)
+            json.member("refused_ask", report.refusedAsk, as: .string)
+            json.endObject()
+        }
+        json.endArray()
+        json.member("server_time", now)
+        json.endObject()
+        return HTTPResponse(json: json.bytes)
+    }
+
     /// GET /v1/operator/halts.
     func listHalts(_ call: inout Call) async throws -> HTTPResponse {
         _ = try parameters(call, [])

@@ -254,6 +254,7 @@ extension Serve {
                 }
             },
             gauges: { feedGauges(feed, board) },
+            symbolReports: { board.reports },
             answered: logRequest,
             now: now,
             runID: String(UUID().uuidString.prefix(8).lowercased())

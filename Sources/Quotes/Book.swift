@@ -66,7 +66,9 @@ package struct Book: Sendable {
 
         package init() {}
 
-        package var ticks: Int { applied + vouched + duplicates + late + gaps + waiting + refused.reduce(0, +) }
+        package var ticks: Int {
+            applied + vouched + duplicates + late + gaps + waiting + refused.reduce(0, +)
+        }
     }
 
     package let rules: Rules

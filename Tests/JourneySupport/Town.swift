@@ -34,6 +34,7 @@ package final class Town: Sendable {
     ///   - url: where the routers find the database: its own address, or a proxy's.
     ///   - given: else a new one of the server that all tests share.
     ///   - receipts: the file in which the venue notes when orders come; nil: none.
+    ///   - ticks: the venue's binary feed; nil: none.
     package init(
         accounts: Int,
         cash: Int64 = 1_000_000,
@@ -41,7 +42,8 @@ package final class Town: Sendable {
         through url: String? = nil,
         frozen: Bool = true,
         database given: TestDatabase? = nil,
-        receipts: String? = nil
+        receipts: String? = nil,
+        ticks: TickPublisher.Settings? = nil
     ) async throws {
         let database = try given ?? TestDatabase()
         self.database = database
@@ -49,6 +51,7 @@ package final class Town: Sendable {
         var configuration = SimulatedVenue.Configuration()
         configuration.frozen = frozen
         configuration.receiptsFile = receipts
+        configuration.ticks = ticks
         // Two routers side by side have a market-data session each.
         configuration.marketDataParties = ["QUOTES", "QUOTES2"]
         configuration.exchange.lateness = 300

@@ -89,6 +89,7 @@ private final class Front: Sendable {
             metrics: Metrics(),
             readiness: { Readiness(database: true, migrations: true, venue: true, marketData: true) },
             gauges: {},
+            symbolReports: { [] },
             answered: { _ in },
             now: Town.now,
             runID: "test"
