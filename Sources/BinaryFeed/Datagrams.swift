@@ -88,7 +88,7 @@ package final class DatagramReceiver {
     }
 
     /// Calls the body with the bytes of each datagram that the last call brought.
-    package func forEach(_ body: (RawSpan) -> Void) {
+    package func withEach(_ body: (RawSpan) -> Void) {
         for index in 0..<count {
             let length = unsafe min(Int(headers[index].received), Self.room)
             let bytes = unsafe UnsafeRawBufferPointer(start: memory + index * Self.room, count: length)

@@ -168,7 +168,7 @@ struct TickReader {
     }
 
     mutating func take(_ receiver: DatagramReceiver) {
-        board.update { book, now in receiver.forEach { intake.take($0, into: &book, at: now) } }
+        board.update { book, now in receiver.withEach { intake.take($0, into: &book, at: now) } }
     }
 }
 
