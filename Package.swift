@@ -67,7 +67,8 @@ let package = Package(
         .executableTarget(
             name: "LoadGenerator",
             dependencies: [
-                "BinaryFeed", "CAllocations", "CEpoll", "Cryptography", "ExchangeSimulator", "FIX", "HTTPServer", "Identity", "MarketData", "OrderDesk",
+                "BinaryFeed", "CAllocations", "CEpoll", "Cryptography", "ExchangeSimulator", "FIX", "HTTPServer", "Identity", "MarketData",
+                "OrderDesk",
                 "Postgres", "Quotes", "Storage", "Trading", "Wire",
             ]
         ),
@@ -107,7 +108,8 @@ let package = Package(
         .testTarget(
             name: "JourneyTests",
             dependencies: [
-                "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "HTTPServer", "Identity", "JourneySupport", "MarketData", "OrderDesk",
+                "BinaryFeed", "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "HTTPServer", "Identity", "JourneySupport", "MarketData",
+                "OrderDesk",
                 "OrderRouter", "Postgres", "Quotes", "Storage", "TestSupport", "Trading", "Venue", "Wire",
             ]
         ),

@@ -73,9 +73,7 @@ package final class DatagramReceiver {
 
     private static func join(_ descriptor: Int32, _ group: FeedAddress, _ interface: String) throws(FeedError) {
         var membership = ip_mreq()
-        guard unsafe inet_pton(AF_INET, interface, &membership.imr_interface) == 1 else {
-            throw FeedError(.addressNotFound, operation: "join", message: "\(interface) is no IPv4 address")
-        }
+        membership.imr_interface = try FeedAddress.ipv4(interface)
         unsafe withUnsafeMutableBytes(of: &membership.imr_multiaddr) { unsafe $0.copyBytes(from: group.bytes[4..<8]) }
         guard unsafe setsockopt(descriptor, Int32(IPPROTO_IP), IP_ADD_MEMBERSHIP, &membership, socklen_t(MemoryLayout<ip_mreq>.size)) == 0 else {
             throw FeedError.ofSystem("join the group on \(interface)")
@@ -90,7 +88,7 @@ package final class DatagramReceiver {
     }
 
     /// Calls the body with the bytes of each datagram that the last call brought.
-    package func forEach(_ body: (RawSpan) -> Void) {
+    package func withEach(_ body: (RawSpan) -> Void) {
         for index in 0..<count {
             let length = unsafe min(Int(headers[index].received), Self.room)
             let bytes = unsafe UnsafeRawBufferPointer(start: memory + index * Self.room, count: length)
@@ -112,14 +110,11 @@ package final class DatagramSender {
         descriptor = Glibc.socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw FeedError.ofSystem("socket") }
         guard address.isMulticast else { return }
-        var from = in_addr()
-        let isAddress = unsafe inet_pton(AF_INET, interface, &from) == 1
-        guard isAddress, unsafe setsockopt(descriptor, Int32(IPPROTO_IP), IP_MULTICAST_IF, &from, socklen_t(MemoryLayout<in_addr>.size)) == 0 else {
-            let error = FeedError.ofSystem("send on \(interface)")
-            close(descriptor)
-            throw error
-        }
         do throws(FeedError) {
+            var from = try FeedAddress.ipv4(interface)
+            guard unsafe setsockopt(descriptor, Int32(IPPROTO_IP), IP_MULTICAST_IF, &from, socklen_t(MemoryLayout<in_addr>.size)) == 0 else {
+                throw FeedError.ofSystem("send on \(interface)")
+            }
             try DatagramReceiver.set(descriptor, Int32(IPPROTO_IP), IP_MULTICAST_LOOP, 1)
         } catch {
             close(descriptor)

@@ -72,10 +72,18 @@ package struct FeedAddress: Hashable, Sendable {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
-        guard unsafe inet_pton(AF_INET, host, &address.sin_addr) == 1 else {
+        address.sin_addr = try Self.ipv4(host)
+        self.init(family: AF_INET, bytes: unsafe withUnsafeBytes(of: &address) { unsafe [UInt8]($0) })
+    }
+
+    /// The four numbers, in network order.
+    static func ipv4(_ host: String) throws(FeedError) -> in_addr {
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+        guard parts.count == 4, parts.allSatisfy({ $0 != nil }) else {
             throw FeedError(.addressNotFound, operation: "resolve \(host)", message: "no IPv4 address")
         }
-        self.init(family: AF_INET, bytes: unsafe withUnsafeBytes(of: &address) { unsafe [UInt8]($0) })
+        let number = parts.reduce(UInt32(0)) { $0 << 8 | UInt32($1 ?? 0) }
+        return in_addr(s_addr: number.bigEndian)
     }
 
     init(family: Int32, bytes: [UInt8]) {

@@ -47,7 +47,7 @@ struct AdminCall: Sendable {
     /// Returns what to answer, lines without an end.
     let run: @Sendable (SimulatedVenue, Query) throws -> String
 
-    private init(
+    init(
         _ path: String,
         _ meaning: String,
         values: String = "",
@@ -57,7 +57,7 @@ struct AdminCall: Sendable {
         (self.path, self.values, self.meaning, self.isReading, self.run) = (path, values, meaning, isReading, run)
     }
 
-    static let all: [AdminCall] = reading + faults + market + trades
+    static let all: [AdminCall] = reading + faults + market + feed + trades
 
     private static let reading = [
         AdminCall("/", "This list.", reads: true) { _, _ in list },

@@ -220,6 +220,7 @@ package struct APIHandler: HTTPHandler {
         case ("v1", "ws", nil): return try await only(&call, get: socket)
         case ("v1", "operator", "halts") where path.count == 3:
             return try await only(&call, get: listHalts, post: halt, delete: resume)
+        case ("v1", "operator", "market") where path.count == 3: return try await only(&call, get: market)
         case ("healthz", nil, nil): return try await only(&call, get: healthz)
         case ("readyz", nil, nil): return try await only(&call, get: readyz)
         case ("metrics", nil, nil): return try await only(&call, get: metrics)

@@ -198,8 +198,8 @@ private struct FrameReception {
                 try receiver.receive()
                 if receiver.count == 0 { return }
                 let monotonic = clock.monotonic()
-                board.update { book, now in receiver.forEach { intake.take($0, into: &book, at: now) } }
-                if let tap { receiver.forEach { tap($0, monotonic) } }
+                board.update { book, now in receiver.withEach { intake.take($0, into: &book, at: now) } }
+                if let tap { receiver.withEach { tap($0, monotonic) } }
                 status.heard(at: monotonic, intake.counts)
                 if receiver.count < DatagramReceiver.batch { return }
             }

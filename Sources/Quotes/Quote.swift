@@ -94,3 +94,17 @@ package struct Listing: Hashable, Sendable {
         self.day = day
     }
 }
+
+/// What an operator sees of a symbol: its price, and the one that was refused last.
+package struct SymbolReport: Hashable, Sendable {
+    package let listing: Listing
+    /// Nil = none was refused yet.
+    package let refusedBid: Amount?
+    package let refusedAsk: Amount?
+
+    package init(listing: Listing, refusedBid: Amount?, refusedAsk: Amount?) {
+        self.listing = listing
+        self.refusedBid = refusedBid
+        self.refusedAsk = refusedAsk
+    }
+}

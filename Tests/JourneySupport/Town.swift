@@ -35,6 +35,7 @@ package final class Town: Sendable {
     ///   - given: else a new one of the server that all tests share.
     ///   - tls: of the venue's lines.
     ///   - receipts: the file in which the venue notes when orders come; nil: none.
+    ///   - ticks: the venue's binary feed; nil: none.
     package init(
         accounts: Int,
         cash: Int64 = 1_000_000,
@@ -43,7 +44,8 @@ package final class Town: Sendable {
         frozen: Bool = true,
         database given: TestDatabase? = nil,
         tls: LineTLS? = nil,
-        receipts: String? = nil
+        receipts: String? = nil,
+        ticks: TickPublisher.Settings? = nil
     ) async throws {
         let database = try given ?? TestDatabase()
         self.database = database
@@ -52,6 +54,7 @@ package final class Town: Sendable {
         configuration.frozen = frozen
         configuration.receiptsFile = receipts
         configuration.tls = tls
+        configuration.ticks = ticks
         // Two routers side by side have a market-data session each.
         configuration.marketDataParties = ["QUOTES", "QUOTES2"]
         configuration.exchange.lateness = 300

@@ -151,6 +151,31 @@ import Venue
         #expect(configuration.quotes.endpoint.description == "[::1]:9")
     }
 
+    @Test func `takes a feed by its address`() throws {
+        #expect(try read([:]).feed == .fix)
+        #expect(try read(["feed": "tcp://md.example:9883"]).feed == .binary(Endpoint(host: "md.example", port: 9_883), datagrams: nil))
+        let udp = try read(["feed": "udp://239.1.2.3:9882?recovery=10.0.0.5:9883&interface=10.0.0.7"]).feed
+        #expect(udp == .binary(Endpoint(host: "10.0.0.5", port: 9_883), datagrams: .init(group: "239.1.2.3", port: 9_882, interface: "10.0.0.7")))
+        #expect(try read(["feed": "file:/var/day"]).feed == .file("/var/day"))
+        for wrong in [
+            "", "FIX", "tcp://x", "udp://239.1.2.3:9882", "udp://host:1?recovery=a:1", "udp://1.2.3.4:1?recovery=a:1&interface=eth0", "file:",
+            "udp://1.2.3.4:1?recovery=a:1&x=y",
+        ] {
+            #expect(complaint(["feed": wrong]).contains("feed") || wrong.isEmpty, "\(wrong)")
+        }
+    }
+
+    @Test func `plays no recorded prices for a live venue`() throws {
+        #expect(complaint(["feed": "file:/var/day", "live": "yes"]).contains("nobody trades for real"))
+        #expect(complaint(["feed": "file:/var/day"]).isEmpty)
+    }
+
+    @Test func `takes the price band in percent`() throws {
+        #expect(try read(["price-band": "20"]).bookRules.bandBasisPoints == 2_000)
+        #expect(try read([:]).bookRules.bandBasisPoints == Book.Rules().bandBasisPoints)
+        #expect(try read([:]).bookRules.bandConfirmation == Book.Rules().bandConfirmation)
+    }
+
     @Test(arguments: DeskStep.allCases.map(\.rawValue) + VenueStep.allCases.map(\.rawValue)) func `can stop at every step`(_ step: String) throws {
         #expect(try read(["crash-at": step]).crashPoint == .init(step: step, occurrence: 1))
         #expect(try read([:], ["ORDER_ROUTER_CRASH_AT": step + ":7"]).crashPoint == .init(step: step, occurrence: 7))

@@ -69,7 +69,8 @@ import Trading
         let kept: [Refusal] = [
             .accountUnknown, .credentialUnknown, .credentialInvalidated, .keyReused(firstOrder: nil), .keyFenced, .keyRecovering,
             .keyExpired(ageMilliseconds: 1),
-            .clockSkew(milliseconds: 1), .tradingHalted(halt), .venueUnavailable, .unknownSymbol(symbol), .marketDataStale(ageMilliseconds: nil, why: ""),
+            .clockSkew(milliseconds: 1), .tradingHalted(halt), .venueUnavailable, .unknownSymbol(symbol),
+            .marketDataStale(ageMilliseconds: nil, why: ""),
             .quoteReferenceStale(ageMilliseconds: 1),
         ]
         let burning: [Refusal] = [

@@ -13,16 +13,18 @@ enum AllocationCount {
             if AllocationCount.counted.load(ordering: .relaxed) == UInt(pthread_self()) { AllocationCount.made.add(1, ordering: .relaxed) }
             return unsafe AllocationCount.original?(metadata, size, mask)
         }
-        unsafe _swift_enableSwizzlingOfAllocationAndRefCountingFunctions_forInstrumentsOnly = true
         return unsafe original
     }()
 
-    /// How many objects the body makes. One count at a time in the process.
+    /// How many objects the body makes, which must be code without strings; the process should end soon after: with the hook on, the runtime retains in a way
+    /// that strings do not bear, also afterwards.
     static func of(_ body: () -> Void) -> Int {
         precondition(unsafe original != nil, "The runtime allocates objects.")
         made.store(0, ordering: .relaxed)
         counted.store(UInt(pthread_self()), ordering: .relaxed)
+        unsafe _swift_enableSwizzlingOfAllocationAndRefCountingFunctions_forInstrumentsOnly = true
         body()
+        unsafe _swift_enableSwizzlingOfAllocationAndRefCountingFunctions_forInstrumentsOnly = false
         counted.store(0, ordering: .relaxed)
         return made.load(ordering: .relaxed)
     }

@@ -244,8 +244,11 @@ private final class FeedSession: SessionStore {
         guard let symbols = message.string(.mdReqID).flatMap({ asked.removeValue(forKey: $0) }) else {
             return trouble("the feed refuses a snapshot: \(reason)")
         }
-        if symbols.count > 1 { return symbols.forEach { request([$0]) } }
         for symbol in symbols {
+            if symbols.count > 1 {
+                request([symbol])
+                continue
+            }
             trouble("the feed refuses the subscription to \(symbol): \(reason)")
             refused[symbol] = clock.monotonic() + Self.retryInterval
         }

@@ -28,6 +28,16 @@ extension Command {
             Flag("seed", "n", .optional, "Seed of the prices; 1 without it."),
             Flag("ticks", "n", .optional, "Moves of each price in a second, 1 to 1000; 4 without it."),
             Flag("frozen", .mark, "Prices stay where they are."),
+            Flag(
+                "feed-tcp",
+                "host:port",
+                .optional,
+                "Where the binary feed takes its TCP lines: definitions, snapshots, and without --feed-udp the ticks."
+            ),
+            Flag("feed-udp", "group:port", .optional, "Where the binary feed sends its datagrams: an IPv4 group or address; needs --feed-tcp."),
+            Flag("feed-interface", "address", .optional, "IPv4 address of the interface for them; 127.0.0.1 without it: this machine alone."),
+            Flag("feed-rate", "n", .optional, "Moves of prices a second on the binary feed, all symbols together, beside --ticks; 0 without it."),
+            Flag("feed-symbols", "n", .optional, "Symbols beside the named ones, S00001 and on; 0 without it."),
             Flag("validation", "how", .optional, "off, lenient or strict about the FIX 4.4 dictionary; strict without it."),
             Flag("reset-on-logon", .mark, "Sequence numbers begin again with each logon."),
             Flag("reset-on-logout", .mark, "Sequence numbers begin again after each Logout."),
@@ -65,6 +75,7 @@ extension Command {
             say("Its switches are at http://\(Endpoint(host: admin.host, port: listener.port))/")
             return listener
         }
+        if let ticks = venue.ticks { say("Its binary feed is at \(Endpoint(host: configuration.ticks?.host ?? "", port: ticks.port)).") }
         say("The venue \(configuration.compID) listens on \(Endpoint(host: configuration.host, port: port)).")
         try await untilSignal { group in
             group.addTask { try await venue.run() }
@@ -170,6 +181,9 @@ extension Command {
             try arguments.parsed("ticks", "a whole number from 1 to 1000", ValueKind<Int>.number(1...1_000).parse) ?? configuration.ticksPerSecond
         configuration.frozen = arguments.has("frozen")
         configuration.agree = try agreement(arguments)
+        configuration.madeUpSymbols =
+            try arguments.parsed("feed-symbols", "a whole number from 1 to 100000", ValueKind<Int>.number(1...100_000).parse) ?? 0
+        configuration.ticks = try binaryFeed(arguments)
         configuration.exchange.lateness =
             try arguments.parsed("lateness", "milliseconds from 1 to 3600000", ValueKind<Int64>.number(1...3_600_000).parse)
             ?? configuration.exchange.lateness
@@ -183,6 +197,24 @@ extension Command {
             configuration.exchange.scenarios[String(sides[0])] = scenario
         }
         return configuration
+    }
+
+    /// Nil where there is none.
+    private static func binaryFeed(_ arguments: Arguments) throws(UsageError) -> TickPublisher.Settings? {
+        let endpoint = ValueKind<Endpoint>.endpoint
+        guard let line = try arguments.parsed("feed-tcp", endpoint.expected, endpoint.parse) else {
+            if let flag = ["feed-udp", "feed-rate"].first(where: { arguments.has($0) }) {
+                throw UsageError("--\(flag) needs --feed-tcp: the binary feed's line for definitions and snapshots.")
+            }
+            return nil
+        }
+        var settings = TickPublisher.Settings()
+        (settings.host, settings.port) = (line.host, line.port)
+        if let group = try arguments.parsed("feed-udp", endpoint.expected, endpoint.parse) {
+            settings.group = (group.host, group.port, arguments.value("feed-interface") ?? "127.0.0.1")
+        }
+        settings.rate = try arguments.parsed("feed-rate", "a whole number from 0 to 1000000", ValueKind<Int>.number(0...1_000_000).parse) ?? 0
+        return settings
     }
 
     /// What the flags say of every session.

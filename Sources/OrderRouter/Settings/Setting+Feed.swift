@@ -19,7 +19,8 @@ extension Setting {
             .number(1...1_000),
             \.feedSpeed,
             .value("1"),
-            "How many times as fast as it came a recorded file is played."
+            "How many times as fast as it came a recorded file is played.",
+            why: "As it came."
         ),
         Setting("feed-repeat", .yesOrNo, \.feedRepeats, .value("no"), "Whether a recorded file is played again and again."),
         Setting(

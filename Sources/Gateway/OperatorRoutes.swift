@@ -1,11 +1,46 @@
 import HTTPServer
 import Identity
+import MarketData
+import Quotes
 import Storage
 import Trading
 import Wire
 
-/// The operator's halts.
+/// What operators see of the market, and their halts.
 extension APIHandler {
+    /// GET /v1/operator/market?state=STALE: every symbol of the feed (in that state) with its price, age, why it is not alive, and the price that was refused
+    /// last.
+    func market(_ call: inout Call) async throws -> HTTPResponse {
+        let parameters = try parameters(call, ["state"])
+        _ = try await principal(call, .operator)
+        api.prices.conditions.setHalts(try await read { try $0.halts() })
+        let now = api.now()
+        var json = JSONWriter()
+        json.beginObject()
+        json.name("symbols")
+        json.beginArray()
+        for report in api.prices.board.reports {
+            let standing = api.prices.conditions.standing(of: report.listing.symbol, report.listing.quote, at: now)
+            if let wanted = parameters["state"], wanted != standing.state.name { continue }
+            json.beginObject()
+            json.member("symbol", report.listing.symbol.text)
+            json.member("state", standing.state.name)
+            json.member("reason", standing.state.reason)
+            json.member("marketState", standing.hours.state.rawValue)
+            json.member("age_ms", report.listing.quote?.age(at: now))
+            json.member("bid", report.listing.quote?.bid, as: .string)
+            json.member("ask", report.listing.quote?.ask, as: .string)
+            json.member("seq", report.listing.quote?.sequence)
+            json.member("refused_bid", report.refusedBid, as: .string)
+            json.member("refused_ask", report.refusedAsk, as: .string)
+            json.endObject()
+        }
+        json.endArray()
+        json.member("server_time", now)
+        json.endObject()
+        return HTTPResponse(json: json.bytes)
+    }
+
     /// GET /v1/operator/halts.
     func listHalts(_ call: inout Call) async throws -> HTTPResponse {
         _ = try parameters(call, [])
