@@ -10,7 +10,7 @@ import Postgres
 
 @main
 enum LoadGeneratorCommand {
-    static let all: [Command] = [.run, .prepare, .bench, .emptyPost, .fix, .feed]
+    static let all: [Command] = [.run, .prepare, .bench, .emptyPost, .fix, .feed, .streams, .broadcast]
 
     static func main() async {
         // A router that closes a connection is an error of that write, not the end of the program.

@@ -84,6 +84,8 @@ final class Socket {
 
     func change(_ socket: Socket, tag: Int, writing: Bool) { control(EPOLL_CTL_MOD, socket, tag, writing) }
 
+    func remove(_ socket: Socket) { control(EPOLL_CTL_DEL, socket, 0, false) }
+
     private func control(_ operation: Int32, _ socket: Socket, _ tag: Int, _ writing: Bool) {
         var event = unsafe epoll_event()
         unsafe event.events = EPOLLIN.rawValue | (writing ? EPOLLOUT.rawValue : 0)

@@ -46,7 +46,7 @@ private let nowMs = TestKey.now * 1_000
     }
 
     @Test func `carries every scope by its word and passes over words of others`() async throws {
-        let all = "openid orders:read orders:write credentials:write market:read operator  Orders:Read orders"
+        let all = "openid orders:read orders:write credentials:write market:read market:delayed operator  Orders:Read orders"
         #expect(try await principal(["scope": .string(all)])?.scopes == Set(Scope.allCases))
         #expect(try await principal(["scope": .string("")])?.scopes == [])
     }
