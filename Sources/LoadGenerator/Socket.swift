@@ -33,6 +33,12 @@ final class Socket {
 
     deinit { close(descriptor) }
 
+    /// Asks for a receive buffer of so few bytes, where the kernel gives one.
+    func keepLittle(_ bytes: Int32) {
+        var bytes = bytes
+        unsafe _ = setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, socklen_t(MemoryLayout<Int32>.size))
+    }
+
     /// What a connection that is being made has come to: 0, or the error's number.
     var failure: Int32 {
         var code: Int32 = 0

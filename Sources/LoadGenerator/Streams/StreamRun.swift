@@ -6,6 +6,7 @@ final class StreamRun {
         let socket: Socket
         var scanner: PriceScanner
         var isConnected = false
+        var isLost = false
     }
 
     struct Outcome {
@@ -28,6 +29,10 @@ final class StreamRun {
     private var buffer = [UInt8](repeating: 0, count: 262_144)
     private var outcome = Outcome()
     private var isMeasuring = false
+    private var sipDue: Int64 = 0
+    /// Of slow clients.
+    private static let sip = 1_024
+    private static let sipInterval: Int64 = 2_000_000_000
 
     init(_ settings: StreamSettings) throws {
         self.settings = settings
@@ -41,7 +46,9 @@ final class StreamRun {
         while connected < settings.clients {
             while clients.count < settings.clients, clients.count - connected - outcome.lost < StreamSettings.connecting { try connect() }
             try turn()
-            guard outcome.lost == 0 else { throw LoadFailure("\(outcome.lost) connections were refused or lost: the router's limits and token?") }
+            guard outcome.lost == 0 || settings.isSlow else {
+                throw LoadFailure("\(outcome.lost) connections were refused or lost: the router's limits and token?")
+            }
         }
         let warm = MonotonicClock.now + settings.warmUp
         while MonotonicClock.now < warm { try turn() }
@@ -58,13 +65,31 @@ final class StreamRun {
         return outcome
     }
 
+    /// What slow clients read: none of it is looked at.
+    private func sipIfDue() {
+        guard settings.isSlow, MonotonicClock.now >= sipDue else { return }
+        sipDue = MonotonicClock.now + Self.sipInterval
+        var sip = [UInt8](repeating: 0, count: Self.sip)
+        for tag in clients.indices where clients[tag].isConnected && !clients[tag].isLost {
+            switch clients[tag].socket.receive(into: &sip, from: 0) {
+            case .bytes(let count): if isMeasuring { outcome.bytes += count }
+            case .nothing: break
+            case .closed:
+                clients[tag].isLost = true
+                outcome.lost += 1
+            }
+        }
+    }
+
     private func connect() throws {
         let socket = try Socket(host: settings.host, port: settings.port)
+        if settings.isSlow { socket.keepLittle(Int32(Self.sip)) }
         readiness.add(socket, tag: clients.count, writing: true)
         clients.append(Client(socket: socket, scanner: PriceScanner(settings.form)))
     }
 
     private func turn() throws {
+        sipIfDue()
         let count = readiness.wait(nanoseconds: 100_000_000)
         for index in 0..<count {
             let ready = readiness.ready(index)
@@ -80,7 +105,7 @@ final class StreamRun {
         guard request.isEmpty || client.socket.send(request, from: 0) == request.count else { throw LoadFailure("a request could not be sent") }
         clients[tag].isConnected = true
         connected += 1
-        readiness.change(client.socket, tag: tag, writing: false)
+        if settings.isSlow { readiness.remove(client.socket) } else { readiness.change(client.socket, tag: tag, writing: false) }
     }
 
     private func read(_ tag: Int) {

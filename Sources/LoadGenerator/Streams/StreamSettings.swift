@@ -20,6 +20,8 @@ struct StreamSettings: Sendable {
     /// Nanoseconds that are measured, after as many of warming up as it takes for all to be connected, and `warmUp`.
     var span: Int64
     var warmUp: Int64
+    /// Each client takes a sip of a kilobyte every two seconds, and is behind for ever.
+    var isSlow: Bool
     /// The process that serves them; nil: not watched.
     var server: Int32?
 

@@ -13,6 +13,7 @@ extension Command {
             Flag("each", "n", .optional, "Symbols a client watches, 1 to 100; 15 without it."),
             Flag("for", "time", .optional, "How long to measure; 20s without it."),
             Flag("warm-up", "time", .optional, "Before that, once all are connected; 5s without it."),
+            Flag("slow", "Clients take a kilobyte every two seconds: they are behind for ever."),
             Flag("process", "pid", .optional, "The server's process, to say what it uses."),
         ],
         details:
@@ -33,6 +34,7 @@ extension Command {
             each: try arguments.number("each", 1...100) ?? 15,
             span: try arguments.time("for") ?? 20_000_000_000,
             warmUp: try arguments.time("warm-up") ?? 5_000_000_000,
+            isSlow: arguments.has("slow"),
             server: try arguments.number("process", 1...Int(Int32.max)).map { Int32($0) }
         )
         try DescriptorLimit.raise()
