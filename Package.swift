@@ -17,6 +17,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibEvent", pkgConfig: "libevent_openssl", providers: [.apt(["libevent-dev"])]),
         .systemLibrary(name: "CHTTPParser", providers: [.apt(["libhttp-parser-dev"])]),
+        .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
         .systemLibrary(name: "CEpoll"),
         .systemLibrary(name: "CDatagrams"),
         .systemLibrary(name: "CAllocations"),
@@ -24,8 +25,8 @@ let package = Package(
         // MARK: Edges. Each wraps one outside thing and knows nothing of trading.
         .target(name: "Postgres", dependencies: ["CLibPQ"]),
         .target(name: "Cryptography", dependencies: ["COpenSSL"]),
-        .target(name: "HTTPServer", dependencies: ["CHTTPParser", "CLibEvent", "COpenSSL"]),
-        .target(name: "FIX", exclude: ["Dictionary/QUICKFIX_LICENSE"]),
+        .target(name: "HTTPServer", dependencies: ["CHTTPParser", "CLibEvent", "COpenSSL", "CWslay", "Cryptography"]),
+        .target(name: "FIX", dependencies: ["COpenSSL", "Cryptography"], exclude: ["Dictionary/QUICKFIX_LICENSE"]),
         .target(name: "BinaryFeed", dependencies: ["CDatagrams"]),
 
         // MARK: Rules. Values in, values out: no await, no clock, no input or output.
@@ -34,18 +35,24 @@ let package = Package(
         .target(name: "Wire", dependencies: ["Cryptography", "Trading"]),
 
         // MARK: Storage. Every SQL statement, one file each.
-        .target(name: "Storage", dependencies: ["Postgres", "Trading"], resources: [.copy("SQL")]),
+        .target(name: "Storage", dependencies: ["Postgres", "Quotes", "Trading"], resources: [.copy("SQL")]),
 
         // MARK: Stations. They never import one another: they meet in committed rows.
         .target(name: "OrderDesk", dependencies: ["Postgres", "Quotes", "Storage", "Trading", "Wire"]),
         .target(name: "Identity", dependencies: ["Cryptography", "Postgres", "Storage", "Trading", "Wire"]),
         .target(name: "Venue", dependencies: ["FIX", "Postgres", "Storage", "Trading"]),
-        .target(name: "MarketData", dependencies: ["BinaryFeed", "FIX", "Quotes", "Trading"]),
+        .target(
+            name: "MarketData",
+            dependencies: ["BinaryFeed", "FIX", "Postgres", "Quotes", "Storage", "Trading", "Wire"],
+            resources: [.copy("exchange-calendars.txt")]
+        ),
 
         // MARK: Doors. How the outside reaches the stations, and the other side of each door.
         .target(
             name: "Gateway",
-            dependencies: ["Cryptography", "HTTPServer", "Identity", "OrderDesk", "Postgres", "Quotes", "Storage", "Trading", "Wire"]
+            dependencies: [
+                "Cryptography", "HTTPServer", "Identity", "MarketData", "OrderDesk", "Postgres", "Quotes", "Storage", "Trading", "Wire",
+            ]
         ),
         .target(name: "ExchangeSimulator", dependencies: ["BinaryFeed", "FIX", "HTTPServer", "Trading"]),
 
@@ -75,8 +82,8 @@ let package = Package(
         ),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres", "TestSupport"]),
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
-        .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer"]),
-        .testTarget(name: "FIXTests", dependencies: ["FIX"], exclude: ["Scripts"]),
+        .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer"], exclude: ["Scripts"]),
+        .testTarget(name: "FIXTests", dependencies: ["Cryptography", "FIX", "TestSupport"], exclude: ["Scripts"]),
         .testTarget(name: "TradingTests", dependencies: ["Trading"]),
         .testTarget(name: "QuotesTests", dependencies: ["Quotes", "Trading"]),
         .testTarget(name: "WireTests", dependencies: ["Cryptography", "Trading", "Wire"]),
@@ -95,7 +102,8 @@ let package = Package(
             dependencies: [
                 "Cryptography", "ExchangeSimulator", "Identity", "JourneySupport", "OrderRouter", "Postgres", "Storage", "TestSupport", "Trading",
                 "Wire",
-            ]
+            ],
+            exclude: ["Scripts"]
         ),
         .testTarget(
             name: "JourneyTests",
@@ -119,7 +127,7 @@ let package = Package(
                 "TestSupport", "Trading", "Wire",
             ]
         ),
-        .testTarget(name: "StorageTests", dependencies: ["Postgres", "Trading", "Storage", "TestSupport"]),
+        .testTarget(name: "StorageTests", dependencies: ["Postgres", "Quotes", "Trading", "Storage", "TestSupport"]),
         .testTarget(name: "OrderDeskTests", dependencies: ["Postgres", "Quotes", "Trading", "Wire", "Storage", "OrderDesk", "TestSupport"]),
         .testTarget(name: "TidyTests"),
     ],

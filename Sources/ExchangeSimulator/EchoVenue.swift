@@ -9,6 +9,8 @@ package final class EchoVenue: Sendable {
         package var host = "127.0.0.1"
         /// 0 = any free port.
         package var port: UInt16 = 0
+        /// TLS on every connection; nil = none on any.
+        package var tls: LineTLS?
         /// Its own SenderCompID.
         package var compID = "ECHO-SIM"
         /// Who may log on; empty = anybody.
@@ -29,6 +31,7 @@ package final class EchoVenue: Sendable {
         var acceptance = Acceptor.Configuration()
         acceptance.host = configuration.host
         acceptance.port = configuration.port
+        acceptance.tls = configuration.tls
         let parties = EchoParties()
         acceptor = Acceptor(
             acceptance,

@@ -49,6 +49,13 @@ package enum Listing {
     )
 }
 
+extension SimulatedVenue {
+    /// The symbols without a scenario, and the bids with which they begin.
+    package static var startPrices: [(symbol: Symbol, price: Amount)] {
+        Listing.startCents.compactMap { text, cents in Symbol(text).map { ($0, Amount(units: cents * 100)) } }
+    }
+}
+
 /// A seeded random walk: the same seed gives the same prices for ever.
 struct QuoteWalk: Sendable {
     private var generator: SeededGenerator

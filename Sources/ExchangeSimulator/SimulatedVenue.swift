@@ -8,6 +8,8 @@ package final class SimulatedVenue: Sendable {
         package var host = "127.0.0.1"
         /// 0 = any free port.
         package var port: UInt16 = 0
+        /// TLS on every connection; nil = none on any.
+        package var tls: LineTLS?
         /// The venue's own SenderCompID.
         package var compID = "EXCH"
         /// Who may log on for orders. Their sessions and orders are kept in the state directory.
@@ -73,6 +75,7 @@ package final class SimulatedVenue: Sendable {
         var acceptance = Acceptor.Configuration()
         acceptance.host = configuration.host
         acceptance.port = configuration.port
+        acceptance.tls = configuration.tls
         acceptor = Acceptor(
             acceptance,
             clock: configuration.clock,

@@ -7,6 +7,8 @@ package struct FIXError: Error, Hashable, Sendable, CustomStringConvertible {
         case connectionClosed
         case listenFailed
         case systemCallFailed
+        /// No line that both ends believe in: a certificate, a key, or an end that does not speak TLS.
+        case tlsFailed
     }
 
     package let code: Code

@@ -14,8 +14,9 @@ package final class API: Sendable {
     package let queue: OrderQueue
     package let readers: Readers
     package let streams: EventStreams
-    package let quotes: any QuoteSource
-    package let freshness: Freshness
+    package let prices: PriceStreams
+    package let instruments: any InstrumentSource
+    let history = HistoryShelf()
     package let accountLimits: RateLimits
     package let addressLimits: RateLimits
     package let metrics: Metrics
@@ -38,8 +39,8 @@ package final class API: Sendable {
         queue: OrderQueue,
         readers: Readers,
         streams: EventStreams,
-        quotes: any QuoteSource,
-        freshness: Freshness,
+        prices: PriceStreams,
+        instruments: any InstrumentSource,
         accountLimits: RateLimits,
         addressLimits: RateLimits,
         metrics: Metrics,
@@ -56,8 +57,8 @@ package final class API: Sendable {
         self.queue = queue
         self.readers = readers
         self.streams = streams
-        self.quotes = quotes
-        self.freshness = freshness
+        self.prices = prices
+        self.instruments = instruments
         self.accountLimits = accountLimits
         self.addressLimits = addressLimits
         self.metrics = metrics
@@ -217,7 +218,10 @@ package struct APIHandler: HTTPHandler {
         case ("v1", "trading", "orders"): return try await orderRoute(&call, Array(path.dropFirst(3)))
         case ("v1", "trading", "cancel-all-after") where path.count == 3: return try await only(&call, post: cancelAllAfter)
         case ("v1", "credentials", _): return try await credentialRoute(&call, Array(path.dropFirst(2)))
+        case ("v1", "symbols", _), ("v1", "stocks", _): return try await stockRoute(&call, Array(path.dropFirst()))
         case ("v1", "quotes", nil): return try await only(&call, get: quotes)
+        case ("v1", "marketdata", "tickers") where path.count == 4 && path[3] == "stream": return try await only(&call, get: tickers)
+        case ("v1", "ws", nil): return try await only(&call, get: socket)
         case ("v1", "operator", "halts") where path.count == 3:
             return try await only(&call, get: listHalts, post: halt, delete: resume)
         case ("v1", "operator", "market") where path.count == 3: return try await only(&call, get: market)
@@ -256,7 +260,7 @@ package struct APIHandler: HTTPHandler {
     typealias Route = (inout Call) async throws -> HTTPResponse
 
     /// RFC 9110 section 15.5.6: a 405 names the methods that are allowed. HEAD is answered as GET; the server leaves the body out.
-    private func only(
+    func only(
         _ call: inout Call,
         get: Route? = nil,
         post: Route? = nil,

@@ -9,16 +9,21 @@ import Wire
 extension APIHandler {
     /// The token's principal, which must have the scope.
     func principal(_ call: Call, _ scope: Scope) async throws -> Principal {
+        let principal = try await principal(call)
+        guard principal.scopes.contains(scope) else { throw Problem(.scopeMissing, "The token needs the scope \(scope.rawValue).") }
+        return principal
+    }
+
+    /// The token's principal, whatever its scopes.
+    ///
+    /// - Parameter given: a token that came otherwise than in the header.
+    func principal(_ call: Call, token given: ArraySlice<UInt8>? = nil) async throws -> Principal {
         let header = call.request.headers.single("authorization")
-        guard header.count == 1, let token = Self.bearer(header.value) else {
+        guard header.count + (given == nil ? 0 : 1) == 1, let token = given ?? Self.bearer(header.value) else {
             throw Problem(.tokenInvalid, "Send one header 'Authorization: Bearer <token>'.")
         }
         switch await api.tokens.verify(token, now: call.receivedAt) {
-        case .principal(let principal):
-            guard principal.scopes.contains(scope) else {
-                throw Problem(.scopeMissing, "The token needs the scope \(scope.rawValue).")
-            }
-            return principal
+        case .principal(let principal): return principal
         case .refused(.expired): throw Problem(.tokenExpired, "The token has expired. Get a new one, then send the same request again.")
         case .refused(.invalid(let why)): throw Problem(.tokenInvalid, "The token is not valid: \(why).")
         case .refused(.unavailable): throw Problem(.busy, "Tokens cannot be checked at the moment. Try again.", retryAfterSeconds: 2)
@@ -33,16 +38,7 @@ extension APIHandler {
     }
 
     /// The account that a request speaks of: the one named, or the token's only one.
-    func account(_ named: AccountID?, of principal: Principal) throws(Problem) -> AccountID {
-        if let named {
-            guard principal.accounts.contains(named) else { throw Problem(.accountForbidden, "The token does not cover account \(named).") }
-            return named
-        }
-        guard principal.accounts.count == 1, let only = principal.accounts.first else {
-            throw .invalid("account_id", "The token covers \(principal.accounts.count) accounts. Name one with account_id.")
-        }
-        return only
-    }
+    func account(_ named: AccountID?, of principal: Principal) throws(Problem) -> AccountID { try principal.account(named) }
 
     /// Takes one request from the account's and the address's allowance.
     func takeAllowance(_ account: AccountID, _ call: Call, for purpose: RateLimits.Purpose) throws(Problem) {
@@ -98,6 +94,20 @@ extension APIHandler {
         } catch let error as PostgresError where error.isTransient {
             throw Problem(.busy, "The database cannot be reached at the moment. Try again.", retryAfterSeconds: 1)
         }
+    }
+}
+
+extension Principal {
+    /// The account that is named, or the token's only one.
+    func account(_ named: AccountID?) throws(Problem) -> AccountID {
+        if let named {
+            guard accounts.contains(named) else { throw Problem(.accountForbidden, "The token does not cover account \(named).") }
+            return named
+        }
+        guard accounts.count == 1, let only = accounts.first else {
+            throw .invalid("account_id", "The token covers \(accounts.count) accounts. Name one with account_id.")
+        }
+        return only
     }
 }
 

@@ -15,7 +15,7 @@ extension APIHandler {
         guard let bounds = try await read({ try $0.eventBounds(of: account) }) else {
             throw Problem(.accountForbidden, "No account of this id exists here.")
         }
-        let start = Self.start(lastID, bounds)
+        let start = EventStart(lastID: lastID, bounds)
         let (streams, metrics) = (api.streams, api.metrics)
         let left = principal.expiresAt - call.receivedAt
         return .eventStream { writer in
@@ -24,7 +24,7 @@ extension APIHandler {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { try? await Task.sleep(for: .milliseconds(max(0, left))) }
                 group.addTask {
-                    let wasCut = await Self.pump(streams, account, bounds.generation, start, into: writer)
+                    let wasCut = await Self.pump(streams, account, start, into: writer)
                     if wasCut { metrics.count("order_router_streams_cut_total") }
                 }
                 await group.next()
@@ -33,27 +33,11 @@ extension APIHandler {
         }
     }
 
-    /// Where a stream begins, and the reset that it begins with when the id cannot be resumed from.
-    private struct Start {
-        let after: Int64
-        let reset: EventReset?
-    }
-
-    private static func start(_ lastID: String?, _ bounds: EventBounds) -> Start {
-        guard let lastID else { return Start(after: bounds.latest, reset: nil) }
-        if let id = EventID(lastID), id.generation == bounds.generation, id.number >= bounds.oldest - 1, id.number <= bounds.latest {
-            return Start(after: id.number, reset: nil)
-        }
-        func id(_ number: Int64) -> EventID? { number >= 1 && number <= bounds.latest ? EventID(generation: bounds.generation, number: number) : nil }
-        return Start(after: bounds.latest, reset: EventReset(oldest: id(bounds.oldest), latest: id(bounds.latest)))
-    }
-
     /// Writes until the stream is over. True when its client read too slowly.
     private static func pump(
         _ streams: EventStreams,
         _ account: AccountID,
-        _ generation: Int64,
-        _ start: Start,
+        _ start: EventStart,
         into writer: EventStreamWriter
     ) async -> Bool {
         var after = start.after
@@ -67,7 +51,7 @@ extension APIHandler {
                 guard let last = events.last else { return false }
                 try writer.send(
                     events.flatMap { event in
-                        frame(id: EventID(generation: generation, number: event.number), event: nil, data: StreamedEvent(event).data)
+                        frame(id: EventID(generation: start.generation, number: event.number), event: nil, data: StreamedEvent(event).data)
                     }
                 )
                 after = last.number
@@ -86,6 +70,26 @@ extension APIHandler {
         if let id { bytes += Array("id: \(id)\n".utf8) }
         if let event { bytes += Array("event: \(event)\n".utf8) }
         return bytes + Array("data: ".utf8) + data + Array("\n\n".utf8)
+    }
+}
+
+/// Where a stream of events begins, and the reset that it begins with when the id cannot be resumed from.
+struct EventStart: Sendable {
+    let generation: Int64
+    let after: Int64
+    let reset: EventReset?
+
+    /// - Parameter lastID: the last event that the client has; nil = from now on.
+    init(lastID: String?, _ bounds: EventBounds) {
+        generation = bounds.generation
+        let last = lastID.flatMap { EventID($0) }
+        if let last, last.generation == bounds.generation, last.number >= bounds.oldest - 1, last.number <= bounds.latest {
+            (after, reset) = (last.number, nil)
+            return
+        }
+        func id(_ number: Int64) -> EventID? { number >= 1 && number <= bounds.latest ? EventID(generation: bounds.generation, number: number) : nil }
+        after = bounds.latest
+        reset = lastID == nil ? nil : EventReset(oldest: id(bounds.oldest), latest: id(bounds.latest))
     }
 }
 

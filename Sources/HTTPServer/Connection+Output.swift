@@ -1,4 +1,5 @@
 import CLibEvent
+import Cryptography
 import Glibc
 
 /// The write path: answers gather in `pending` and leave with one `send` where nothing is in the way, else through the bufferevent.
@@ -145,6 +146,7 @@ extension Connection {
     }
 
     private func onDrained() {
+        if phase == .departing { return onHeadSent() }
         guard closesWhenDrained, pending.isEmpty else { return }
         closesWhenDrained = false
         if peerHasEnded {

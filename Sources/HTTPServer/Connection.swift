@@ -1,4 +1,5 @@
 import CLibEvent
+import Cryptography
 import Glibc
 
 /// One client connection: reads requests, has them handled one after another, and writes the answers in that order.
@@ -11,6 +12,8 @@ import Glibc
         case receiving
         /// The handler is at work. What the client sends meanwhile stays in the buffer.
         case handling
+        /// The head of a pushed stream is on its way; once it is sent, the connection leaves for a stream loop.
+        case departing
         /// An event stream is being written. What the client sends is dropped.
         case streaming
         /// The last answer is written or on its way. What the client sends is dropped, so that it can read the answer.
@@ -19,7 +22,7 @@ import Glibc
     }
 
     /// What the answer must know of the request.
-    private struct Exchange {
+    struct Exchange {
         var isHead = false
         var isVersion10 = false
         var keepsAlive = false
@@ -47,10 +50,12 @@ import Glibc
     var lastStreamOutput: UInt64 = 0
     var writer: EventStreamWriter?
     var isChunked = false
+    /// Where the connection goes when its head is sent.
+    var departure: Departure?
 
     private let parser: RequestParser
-    private var exchange = Exchange()
-    private var task: Task<Void, Never>?
+    private(set) var exchange = Exchange()
+    var task: Task<Void, Never>?
     private var isReceiving = false
     /// The client sends no more; it may still read.
     private(set) var peerHasEnded = false
@@ -104,7 +109,7 @@ import Glibc
     private func onReadable() {
         switch phase {
         case .receiving: receive()
-        case .handling, .closed: break
+        case .handling, .departing, .closed: break
         case .streaming, .lingering: discardInput()
         }
     }
@@ -145,14 +150,15 @@ import Glibc
             query: message.target.query,
             headers: message.headers,
             body: message.body,
-            peerAddress: peerAddress
+            peerAddress: peerAddress,
+            isVersion10: message.isVersion10
         )
         reception.counters.requests.add()
         reception.taskStarted()
         let handler = reception.handler
         task = Task(executorPreference: reception.loop) { [self] in
             let response = await handler.respond(to: request)
-            if let (write, writer) = answer(response) {
+            if let (write, writer) = answer(response, to: request) {
                 await write(writer)
                 endStream()
             }
@@ -173,7 +179,7 @@ import Glibc
             switch phase {
             case .receiving: receive()
             case .handling, .closed: break
-            case .streaming: close()
+            case .streaming, .departing: close()
             case .lingering: if outputLength == 0 { close() }
             }
         }
@@ -182,18 +188,14 @@ import Glibc
     // MARK: Answer
 
     /// Sends what the handler said. For an event stream returns what is to write it; nil also when the client has gone.
-    private func answer(_ given: HTTPResponse) -> (@Sendable (EventStreamWriter) async -> Void, EventStreamWriter)? {
+    private func answer(_ given: HTTPResponse, to request: HTTPRequest) -> (@Sendable (EventStreamWriter) async -> Void, EventStreamWriter)? {
         precondition(reception.loop.isCurrent, "A handler's answer comes back to its loop.")
         if phase == .closed { return nil }
         let response = given.isSound ? given : reception.problem(500, "The answer could not be sent.")
         switch response.body {
-        case .bytes(let body):
-            let isLast = peerHasEnded && inputLength == 0
-            let closes = !exchange.keepsAlive || reception.isStopping || isLast || response.asksToClose
-            append(response, body: body, closes: closes, isHead: exchange.isHead, isVersion10: exchange.isVersion10)
-            task = nil
-            if closes { finish() } else { next() }
-            return nil
+        case .bytes: answerBytes(response)
+        case .pushed(let push): beginPush(response, push)
+        case .webSocket(let push): beginWebSocket(response, push, request.webSocketHandshake)
         case .eventStream(let write):
             appendStreamHead(response, isVersion10: exchange.isVersion10)
             if exchange.isHead || peerHasEnded {
@@ -211,6 +213,16 @@ import Glibc
             if reception.isStopping { task?.cancel() }
             return (write, writer)
         }
+        return nil
+    }
+
+    func answerBytes(_ response: HTTPResponse) {
+        guard case .bytes(let body) = response.body else { preconditionFailure("These are the bytes of an answer.") }
+        let isLast = peerHasEnded && inputLength == 0
+        let closes = !exchange.keepsAlive || reception.isStopping || isLast || response.asksToClose
+        append(response, body: body, closes: closes, isHead: exchange.isHead, isVersion10: exchange.isVersion10)
+        task = nil
+        if closes { finish() } else { next() }
     }
 
     /// Goes on with the next request. While more have come already, the answers leave together.
@@ -246,7 +258,7 @@ import Glibc
     // MARK: End
 
     /// Sends what is left, then lingers, then closes.
-    private func finish() {
+    func finish() {
         phase = .lingering
         deadline = .max
         closesWhenDrained = true
@@ -259,7 +271,7 @@ import Glibc
         switch phase {
         case .receiving: if parser.isIdle, inputLength == 0 { if outputLength == 0, pending.isEmpty { close() } else { finish() } }
         case .streaming: task?.cancel()
-        case .handling, .lingering, .closed: break
+        case .handling, .departing, .lingering, .closed: break
         }
     }
 

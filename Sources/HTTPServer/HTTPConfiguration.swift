@@ -23,6 +23,10 @@ package struct HTTPConfiguration: Sendable {
     /// Threads that serve. More than one: each has its own listening socket (SO_REUSEPORT). A request costs about 20 µs of a thread.
     package var loops = 1
 
+    /// Threads that write pushed streams and WebSockets, so that a burst to thousands of clients delays no request. One writes some 100,000
+    /// messages a second.
+    package var streamLoops = 1
+
     /// Connections that the kernel completes while the loop is busy. A reconnect storm of a thousand clients fits.
     package var backlog: Int32 = 1024
 
@@ -75,6 +79,9 @@ package struct HTTPConfiguration: Sendable {
     /// A comment line is sent on a stream that was silent for so long, so that proxies keep it and dead clients are noticed.
     package var streamHeartbeat: Duration = .seconds(15)
 
+    /// A text message of a WebSocket's client. A list of some thousand symbols fits. Beyond it: close code 1009.
+    package var maximumMessageBytes = 65_536
+
     /// How long a cancelled `run()` lets pending requests finish. Below the 30 s after which orchestrators kill.
     package var stopWithin: Duration = .seconds(10)
 
@@ -92,6 +99,8 @@ package struct HTTPConfiguration: Sendable {
             guard condition else { throw HTTPError(code: .configuration, operation: "configure HTTP", message: message) }
         }
         try demand((1...64).contains(loops), "loops must be 1 to 64")
+        try demand((1...64).contains(streamLoops), "stream loops must be 1 to 64")
+        try demand(maximumMessageBytes > 0, "the limit of a message must be positive")
         try demand(maximumConnections > 0 && maximumConnectionsPerAddress > 0, "at least one connection must be allowed")
         try demand(maximumTargetBytes > 0 && maximumHeaderCount > 0 && maximumBodyBytes >= 0, "request limits must be positive")
         try demand(maximumHeaderBytes > 0, "the header limit must be positive")

@@ -1,6 +1,9 @@
+import Cryptography
 import Synchronization
 
 /// An HTTP/1.1 server: listens at one address and has a handler answer what comes.
+///
+/// Pushed streams and WebSockets leave for loops of their own once their head is sent: `Push/Handover`, `Push/PushConnection`.
 ///
 /// Reading order: `HTTPListener` (start and stop), `Reception` (what one loop serves), `Connection` (one client: receive, handle, answer),
 /// `Parsing/RequestParser` (what is refused), `Transport/HTTPLoop` (the thread). Its limits are in `HTTPConfiguration`.
@@ -16,6 +19,9 @@ package final class HTTPListener: Sendable {
     /// The port in use, also when any was asked for.
     package let port: UInt16
 
+    /// The loops that write pushed streams and WebSockets.
+    package let streams: StreamLoops
+
     private let configuration: HTTPConfiguration
     private let receptions: [Reception]
     private let live = LiveCounters()
@@ -28,10 +34,18 @@ package final class HTTPListener: Sendable {
     package init(_ configuration: HTTPConfiguration, handler: any HTTPHandler) throws(HTTPError) {
         try configuration.validate()
         let tls: TLSContext?
-        if let files = configuration.tls { tls = try TLSContext(files) } else { tls = nil }
-        let drained = Latch(count: configuration.loops)
+        if let files = configuration.tls { tls = try Self.context(files) } else { tls = nil }
+        let drained = Latch(count: configuration.loops + configuration.streamLoops)
         let admission = Admission(limit: configuration.maximumConnectionsPerAddress)
         var port = configuration.port
+        var streamLoops: [StreamLoop] = []
+        for number in 0..<configuration.streamLoops {
+            let loop = try HTTPLoop()
+            streamLoops.append(
+                StreamLoop(number: number, loop: loop, configuration: configuration, counters: live, drained: { drained.countDown() })
+            )
+        }
+        let streams = StreamLoops(streamLoops)
         var receptions: [Reception] = []
         for number in 0..<configuration.loops {
             let socket = try ListeningSocket(
@@ -51,6 +65,7 @@ package final class HTTPListener: Sendable {
                     tls: tls,
                     counters: live,
                     admission: admission,
+                    streams: streams,
                     drained: { drained.countDown() }
                 )
             )
@@ -58,6 +73,7 @@ package final class HTTPListener: Sendable {
         self.configuration = configuration
         self.port = port
         self.receptions = receptions
+        self.streams = streams
         self.drained = drained
     }
 
@@ -75,13 +91,17 @@ package final class HTTPListener: Sendable {
         }
         guard mayRun else { return }
         do throws(HTTPError) {
+            for stream in streams.all {
+                try stream.loop.start(name: "stream-\(stream.number)") { [stream] in _ = stream }
+                stream.loop.perform { stream.open() }
+            }
             for (number, reception) in receptions.enumerated() {
                 // The thread keeps what it serves alive, also beyond the end of this listener.
                 try reception.loop.start(name: "http-\(number)") { [reception] in _ = reception }
                 reception.loop.perform { reception.open() }
             }
         } catch {
-            for reception in receptions { reception.loop.perform { reception.stop(within: .zero) } }
+            beginStop(within: .zero)
             throw error
         }
         await withTaskCancellationHandler {
@@ -106,6 +126,16 @@ package final class HTTPListener: Sendable {
         }
         guard hasRun else { return false }
         for reception in receptions { reception.loop.perform { reception.stop(within: limit) } }
+        for stream in streams.all { stream.loop.perform { stream.stop(within: limit) } }
         return true
+    }
+
+    private static func context(_ files: HTTPConfiguration.TLSFiles) throws(HTTPError) -> TLSContext {
+        do throws(CryptographyError) {
+            let identity = TLSContext.Identity(certificateChain: files.certificateChain, privateKey: files.privateKey)
+            return try TLSContext(.server, identity: identity, trust: .nobody)
+        } catch {
+            throw HTTPError(code: .tls, operation: error.operation, message: error.message)
+        }
     }
 }

@@ -13,6 +13,7 @@ package final class HTTPRequest: Sendable {
     package let peerAddress: String
     /// When the last byte had been read.
     package let receivedAt: ContinuousClock.Instant
+    package let isVersion10: Bool
 
     package init(
         id: UInt64 = 0,
@@ -22,7 +23,8 @@ package final class HTTPRequest: Sendable {
         headers: HTTPHeaders = HTTPHeaders(),
         body: [UInt8] = [],
         peerAddress: String = "127.0.0.1",
-        receivedAt: ContinuousClock.Instant = .now
+        receivedAt: ContinuousClock.Instant = .now,
+        isVersion10: Bool = false
     ) {
         self.id = id
         self.method = method
@@ -32,6 +34,7 @@ package final class HTTPRequest: Sendable {
         self.body = body
         self.peerAddress = peerAddress
         self.receivedAt = receivedAt
+        self.isVersion10 = isVersion10
     }
 
     /// The value of the first query parameter of this name.

@@ -7,6 +7,10 @@ package struct HTTPResponse: Sendable {
         /// Its task is cancelled when the client has gone, has been cut, or the server stops. In the last case the writer is still open:
         /// a farewell may be sent before returning.
         case eventStream(@Sendable (EventStreamWriter) async -> Void)
+        /// Server-sent events that a publisher writes on a stream loop, apart from where requests are served: no task of its own.
+        case pushed(any PushHandler)
+        /// The opening handshake of RFC 6455 answered with 101, then messages both ways on a stream loop. See `HTTPResponse.webSocket`.
+        case webSocket(any PushHandler)
     }
 
     /// 200 to 599. Anything else is answered 500.
@@ -46,6 +50,7 @@ package struct HTTPResponse: Sendable {
     /// The reason phrase of RFC 9110 section 15.
     package static func reason(_ status: Int) -> StaticString {
         switch status {
+        case 101: "Switching Protocols"
         case 200: "OK"
         case 201: "Created"
         case 202: "Accepted"
@@ -66,6 +71,7 @@ package struct HTTPResponse: Sendable {
         case 415: "Unsupported Media Type"
         case 417: "Expectation Failed"
         case 422: "Unprocessable Content"
+        case 426: "Upgrade Required"
         case 429: "Too Many Requests"
         case 431: "Request Header Fields Too Large"
         case 500: "Internal Server Error"
@@ -78,7 +84,8 @@ package struct HTTPResponse: Sendable {
 
     /// False when sending this would let a handler's data become framing (RFC 9112 section 11.1), or is no final answer.
     var isSound: Bool {
-        guard (200...599).contains(status) else { return false }
+        let isKnown = if case .webSocket = body { status == 101 } else { (200...599).contains(status) }
+        guard isKnown else { return false }
         return headers.allSatisfy { name, value in
             !name.isEmpty && name.utf8.allSatisfy(RequestParser.isToken) && value.utf8.allSatisfy(RequestParser.isFieldText)
         }
@@ -115,6 +122,8 @@ struct ResponseWriter {
         case chunked
         /// By the end of the connection.
         case close
+        /// Another protocol follows.
+        case upgrade
     }
 
     mutating func writeHead(_ response: HTTPResponse, framing: Framing, closes: Bool, isVersion10: Bool, at second: Int, to output: inout [UInt8]) {
@@ -134,15 +143,18 @@ struct ResponseWriter {
             output.append(text: "\r\n")
         }
         switch framing {
-        // RFC 9110 section 8.6: a 204 has no length.
-        case .length where response.status == 204: break
+        // RFC 9110 section 8.6: a 204 has no length, and that of a 304 would be the length of what it stands for.
+        case .length where response.status == 204 || response.status == 304: break
         case .length(let length):
             output.append(text: "Content-Length: ")
             output.append(decimal: length)
             output.append(text: "\r\n")
         case .chunked: output.append(text: "Transfer-Encoding: chunked\r\n")
+        case .upgrade: output.append(text: "Connection: Upgrade\r\n")
         case .close: break
         }
+        // RFC 9110 section 7.8: who sends Upgrade, as a 426 must, names it in Connection.
+        if response.status == 426 { output.append(text: "Connection: Upgrade\r\n") }
         if closes { output.append(text: "Connection: close\r\n") } else if isVersion10 { output.append(text: "Connection: keep-alive\r\n") }
         output.append(text: "\r\n")
     }

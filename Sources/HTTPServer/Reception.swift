@@ -1,4 +1,5 @@
 import CLibEvent
+import Cryptography
 import Glibc
 
 /// What one loop serves: its listening socket, its connections and their deadlines.
@@ -11,6 +12,8 @@ import Glibc
     let tls: TLSContext?
     let counters: LiveCounters
     let parserLimits: RequestParser.Limits
+    /// Where pushed streams go.
+    let streams: StreamLoops
 
     var responses = ResponseWriter()
     private(set) var isStopping = false
@@ -23,6 +26,8 @@ import Glibc
     private var listener: OpaquePointer?
     private var isAccepting = false
     private var connections: [Connection] = []
+    /// Connections that were accepted here and live on a stream loop now.
+    private var streamCount = 0
     private var tasks = 0
     private var requestNumber: UInt64
     private var sweepTimer: LoopTimer?
@@ -39,6 +44,7 @@ import Glibc
         tls: TLSContext?,
         counters: LiveCounters,
         admission: Admission,
+        streams: StreamLoops,
         drained: @escaping @Sendable () -> Void
     ) {
         self.loop = loop
@@ -48,6 +54,7 @@ import Glibc
         self.tls = tls
         self.counters = counters
         self.admission = admission
+        self.streams = streams
         self.drained = drained
         maximumConnections = max(1, configuration.maximumConnections / configuration.loops)
         requestNumber = UInt64(number) << 56
@@ -121,7 +128,7 @@ import Glibc
         connections.append(connection)
         counters.connectionsOpen.add()
         counters.connectionsAccepted.add()
-        if connections.count >= maximumConnections { pauseAccepting() }
+        if isFull { pauseAccepting() }
     }
 
     /// Says why, if that is possible at once; nothing is kept for a client that already has its share.
@@ -140,6 +147,8 @@ import Glibc
         close(descriptor)
     }
 
+    private var isFull: Bool { connections.count + streamCount >= maximumConnections }
+
     private func pauseAccepting() {
         guard isAccepting, let listener = unsafe listener else { return }
         unsafe evconnlistener_disable(listener)
@@ -147,7 +156,7 @@ import Glibc
     }
 
     private func resumeAccepting() {
-        guard !isAccepting, connections.count < maximumConnections, let listener = unsafe listener else { return }
+        guard !isAccepting, !isFull, let listener = unsafe listener else { return }
         unsafe evconnlistener_enable(listener)
         isAccepting = true
     }
@@ -162,14 +171,35 @@ import Glibc
     // MARK: Connections
 
     func remove(_ connection: Connection) {
+        forget(connection)
+        admission.release(connection.peerAddress)
+        counters.connectionsOpen.add(-1)
+        if isStopping { endIfDone() } else { resumeAccepting() }
+    }
+
+    /// The connection leaves for a stream loop, and is counted on.
+    func depart(_ connection: Connection) {
+        forget(connection)
+        streamCount += 1
+    }
+
+    /// A connection that departed is no more. From any thread.
+    func streamLeft(_ peerAddress: String) {
+        admission.release(peerAddress)
+        counters.connectionsOpen.add(-1)
+        let isTaken = loop.perform { [self] in
+            streamCount -= 1
+            if isStopping { endIfDone() } else { resumeAccepting() }
+        }
+        precondition(isTaken, "A loop waits for the streams that came from it.")
+    }
+
+    private func forget(_ connection: Connection) {
         let last = connections.removeLast()
         if last !== connection {
             connections[connection.slot] = last
             last.slot = connection.slot
         }
-        admission.release(connection.peerAddress)
-        counters.connectionsOpen.add(-1)
-        if isStopping { endIfDone() } else { resumeAccepting() }
     }
 
     private func sweep() {
@@ -207,7 +237,7 @@ import Glibc
 
     /// The thread goes on until the last handler has ended: an order under way is not abandoned because its client was.
     private func endIfDone() {
-        guard connections.isEmpty else { return }
+        guard connections.isEmpty, streamCount == 0 else { return }
         if !hasReported {
             hasReported = true
             drained()

@@ -6,6 +6,8 @@ package enum Scope: String, Sendable, Hashable, CaseIterable {
     case ordersWrite = "orders:write"
     case credentialsWrite = "credentials:write"
     case marketRead = "market:read"
+    /// Prices fifteen minutes old, where the other scope is not given.
+    case marketDelayed = "market:delayed"
     case `operator` = "operator"
 }
 

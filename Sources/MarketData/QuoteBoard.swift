@@ -7,6 +7,7 @@ package import Trading
 package final class QuoteBoard: QuoteSource {
     private struct State {
         var book: Book
+        var delayed = DelayLine()
         var firstDataAt: Int64?
     }
 
@@ -14,18 +15,24 @@ package final class QuoteBoard: QuoteSource {
     static let learningTime: Int64 = 3_000
 
     private let state: Mutex<State>
-    private let now: @Sendable () -> Int64
+    package let now: @Sendable () -> Int64
+    /// By how much delayed pictures lie behind, in ms.
+    package let delay: Int64
 
     /// - Parameter now: milliseconds since the epoch; the clock by which ages count.
     package init(rules: Book.Rules = Book.Rules(), now: @escaping @Sendable () -> Int64) {
-        state = Mutex(State(book: Book(rules: rules)))
+        let state = State(book: Book(rules: rules))
+        delay = state.delayed.delay
+        self.state = Mutex(state)
         self.now = now
     }
 
     package func listing(of symbol: Symbol) -> Listing? {
         let now = now()
         return state.withLock { state in
-            if let place = state.book.place(of: symbol) { return Listing(symbol: symbol, quote: state.book.quote(at: place)) }
+            if let place = state.book.place(of: symbol) {
+                return Listing(symbol: symbol, quote: state.book.quote(at: place), day: state.book.slots[place].day)
+            }
             guard let first = state.firstDataAt, now - first > Self.learningTime else { return Listing(symbol: symbol, quote: nil) }
             return nil
         }
@@ -42,8 +49,60 @@ package final class QuoteBoard: QuoteSource {
         }
     }
 
+    /// Hands the book to whoever changes what no feed says: takes its candles, begins its days. Must not wait for anything.
+    func keep<Value: Sendable>(_ body: (inout Book) -> Value) -> Value { state.withLock { body(&$0.book) } }
+
     /// Looks at the book.
     package func read<Value: Sendable>(_ body: (borrowing Book) -> Value) -> Value { state.withLock { body($0.book) } }
+
+    // MARK: For the streams
+
+    /// A reader of changes: see `takeChanges`.
+    func addReader() -> Int { state.withLock { $0.book.addReader() } }
+
+    /// The symbols that have changed since the reader last asked, those that it is interested in.
+    func takeChanges(of reader: Int, where isOfInterest: (Int) -> Bool) -> [(place: Int, quote: Quote?)] {
+        state.withLock { state in
+            var changes: [(Int, Quote?)] = []
+            state.book.takeChanges(of: reader) { place, symbol, slot in
+                if isOfInterest(place) { changes.append((place, Quote(symbol, slot))) }
+            }
+            return changes
+        }
+    }
+
+    /// The pictures as they stand now, or as they may be shown with the delay.
+    ///
+    /// - Parameter delayedAt: now, for delayed ones; nil for those that stand.
+    func quotes(at places: [Int], delayedAt now: Int64?) -> [(place: Int, quote: Quote?)] {
+        state.withLock { state in
+            places.map { place in
+                guard let now else { return (place, state.book.quote(at: place)) }
+                return (place, state.delayed.slot(at: place, now: now).flatMap { Quote(state.book.symbols[place], $0) })
+            }
+        }
+    }
+
+    /// The symbols with their places, without those that no feed has spoken of.
+    package func places(of symbols: [Symbol]) -> [(place: Int, symbol: Symbol)] {
+        state.withLock { state in symbols.compactMap { symbol in state.book.place(of: symbol).map { ($0, symbol) } } }
+    }
+
+    /// Notes what delayed tokens will see in a quarter of an hour. Called every second.
+    package func noteForDelayed() {
+        let now = now()
+        state.withLock { $0.delayed.note($0.book, at: now) }
+    }
+
+    /// As `listing`, fifteen minutes old.
+    package func delayedListing(of symbol: Symbol) -> Listing? {
+        guard listing(of: symbol) != nil else { return nil }
+        let now = now()
+        return state.withLock { state in
+            let slot = state.book.place(of: symbol).flatMap { state.delayed.slot(at: $0, now: now) }
+            return Listing(symbol: symbol, quote: slot.flatMap { Quote(symbol, $0) }, day: slot?.day ?? DayRange())
+        }
+    }
 
     /// For the operator: every symbol, in the order in which the feed brought them.
     package var reports: [SymbolReport] {
@@ -52,7 +111,8 @@ package final class QuoteBoard: QuoteSource {
                 let slot = book.slots[place]
                 let hasRefused = slot.refusedBid != 0 || slot.refusedAsk != 0
                 return SymbolReport(
-                    listing: Listing(symbol: book.symbols[place], quote: book.quote(at: place)),
+                    symbol: book.symbols[place],
+                    quote: book.quote(at: place),
                     refusedBid: hasRefused ? Amount(units: slot.refusedBid) : nil,
                     refusedAsk: hasRefused ? Amount(units: slot.refusedAsk) : nil
                 )

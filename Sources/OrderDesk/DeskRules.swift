@@ -15,6 +15,8 @@ package struct DeskRules: Sendable {
     package var unsentLimit: Int64 = 4_000
     /// The name under which executions of the venue are unique.
     package var venue: String
+    /// Whether an order that the venue has lost in a reset of the sequence numbers is sent again (PossResend).
+    package var sendsAgain = true
     /// The FIX session whose being up lets new orders in.
     package var venueSession: String
 

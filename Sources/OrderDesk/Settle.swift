@@ -99,7 +99,7 @@ package final class Settle {
         do {
             let reads = try database.beginSettle(waiting, venue: rules.venue)
             if reads.reports.isEmpty { return }
-            var settlement = Settlement(reads: reads.orders, booked: reads.booked, venue: rules.venue, now: now())
+            var settlement = Settlement(reads: reads.orders, booked: reads.booked, venue: rules.venue, now: now(), sendsAgain: rules.sendsAgain)
             for report in reads.reports {
                 if let why { settlement.giveUp(report, why: why) } else { settlement.settle(report) }
             }

@@ -9,8 +9,11 @@ struct Settlement {
     private var booked: BookedExecutions
     private let venue: String
     private let now: Int64
+    private let sendsAgain: Bool
 
-    init(reads: OrderReads, booked: BookedExecutions, venue: String, now: Int64) {
+    /// - Parameter sendsAgain: whether an order that was lost in a reset of the sequence numbers is sent again.
+    init(reads: OrderReads, booked: BookedExecutions, venue: String, now: Int64, sendsAgain: Bool = true) {
+        self.sendsAgain = sendsAgain
         changes = reads.changes(at: now)
         orders = reads.orders
         self.booked = booked
@@ -21,7 +24,7 @@ struct Settlement {
     /// Books a report, or parks it; the batch goes on in any case.
     mutating func settle(_ item: InboxReport) {
         changes.settled(through: item.inboxID, of: item.shard)
-        guard let id = item.report.orderID.flatMap(OrderID.init), let order = orders[id] else {
+        guard let id = item.report.orderID.flatMap(OrderID.init), var order = orders[id] else {
             if item.report.kind == .execution, let id = item.report.orderID.flatMap(OrderID.init) {
                 changes.venueKnows(id, !item.report.saysUnknownOrder)
             }
@@ -30,8 +33,23 @@ struct Settlement {
             park(item, why: "no order of ours has this ClOrdID")
             return
         }
-        switch item.report.meaning(for: order) {
+        let meaning = item.report.meaning(for: order)
+        if order.heard(item.report, meaning: meaning) {
+            orders[id] = order
+            changes.update(order)
+        }
+        settle(meaning, of: order, item)
+    }
+
+    private mutating func settle(_ meaning: ReportMeaning, of order: OrderState, _ item: InboxReport) {
+        switch meaning {
+        // It waits to be sent again, and the venue speaks of it: it has come, whatever was said before.
+        case .nothing where order.status == .accepted && order.resends > 0 && item.report.saysThatItCame:
+            apply(.doubted(reason: "venue_has_it_after_all"), to: order, item)
         case .nothing: break
+        case .lostInReset:
+            let goesAgain = sendsAgain && order.resends < OrderState.resendsAtMost && order.maySendAgain(at: now)
+            apply(goesAgain ? .lostInReset : .notRouted, to: order, item)
         case .unbookable(let why): doubt(order, item, why)
         case .event(.filled(let quantity, let price)): fill(order, item, Trade(quantity: quantity, price: price))
         case .correction(let trade): correct(order, item, to: trade)

@@ -83,7 +83,9 @@ package final class Sweep {
         // Whoever sends, any router watches: several at once find the same and one of them changes it.
         for _ in 0..<Self.watchPortions {
             let silent = try database.silentOrders(sentBefore: now - times.silence, limit: Self.watchPortion)
-            try change(silent.orders, at: now) { $0.status == .routed ? .doubted(reason: "venue_silent") : nil }
+            try change(silent.orders, at: now) {
+                $0.status == .routed ? .doubted(reason: "venue_silent", sentIn: silent.sentIn[$0.id]) : nil
+            }
             if silent.lastWatched.isEmpty { return }
             // Only now: after a crash in between they are looked at once more.
             try database.advanceWatch(silent.lastWatched)

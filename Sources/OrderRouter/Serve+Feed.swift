@@ -6,11 +6,11 @@ import Quotes
 /// Market data: which feed fills the book, who looks after it, and what is shown of it.
 extension Serve {
     /// - Throws: where a recorded file cannot be read.
-    func marketFeed(_ board: QuoteBoard) throws -> any MarketFeed {
+    func marketFeed(_ board: QuoteBoard, _ tls: LineTLS?) throws -> any MarketFeed {
         switch configuration.feed {
         case .fix:
             return QuoteFeed(
-                settings: configuration.feedSettings,
+                settings: configuration.feedSettings(tls),
                 board: board,
                 clock: .system,
                 random: { Double.random(in: 0..<1) },

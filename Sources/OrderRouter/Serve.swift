@@ -47,7 +47,7 @@ struct Serve: Sendable {
     let log: Log
     private let crash: CrashPoint
     let metrics = Metrics()
-    private let now = SessionClock.system.wall
+    let now = SessionClock.system.wall
     private let streamSignal = CommitSignal()
     private let settleSignal = CommitSignal()
     private let venueIsTest = VenueIsTest()
@@ -70,9 +70,12 @@ struct Serve: Sendable {
         let keys = KeySetSource(location: try KeySetLocation(configuration.keySet), report: logKeys)
         try await keys.load()
         let board = QuoteBoard(rules: configuration.bookRules, now: now)
-        let feed = try marketFeed(board)
+        let lines = try configuration.lines.lines(quotesOnSameHost: configuration.quotes.endpoint.host == configuration.venue.endpoint.host)
+        let feed = try marketFeed(board, lines.quotes)
+        let market = Market(configuration, board: board, calendars: try calendars(), trouble: trouble("instruments"))
         let queue = OrderQueue(capacity: configuration.queueCapacity, batchCap: configuration.batchCap, lanes: configuration.lanes)
         let readers = Readers(database, count: 2)
+        market.instruments.replace(with: try await readers.read { try $0.instruments() })
         let streams = EventStreams(
             database: database,
             signal: streamSignal,
@@ -82,11 +85,12 @@ struct Serve: Sendable {
                 metrics.time("order_router_leg_seconds", [("leg", "publish")], .milliseconds(max(0, now() - oldestAt)))
             }
         )
-        let link = venueLink(database)
-        let api = api(keys, database, board, feed, queue, readers, streams, migrator)
+        let link = venueLink(database, lines.orders)
+        let api = api(keys, database, market, feed, queue, readers, streams, migrator)
         var http = configuration.http
         http.problem = { [now] in HTTPResponse.refused($0, $1, at: now()) }
         let listener = try HTTPListener(http, handler: APIHandler(api))
+        market.prices.start(on: listener.streams)
         log(
             .info,
             "starting",
@@ -101,6 +105,9 @@ struct Serve: Sendable {
             group.addTask { try await onThread("publish") { try await streams.run() } }
             group.addTask { try await feed.run() }
             group.addTask { try await feedWatch(feed, board).run() }
+            group.addTask { try await market.run(readers, trouble: trouble("market")) }
+            group.addTask { try await market.instruments.run(readers) }
+            group.addTask { try await onThread("record") { try await recorder(database, market).run() } }
             group.addTask { try await keys.run() }
             group.addTask { try await listener.run() }
             group.addTask {
@@ -183,7 +190,7 @@ extension Serve {
         Sweep(database: database, times: configuration.sweep, observer: deskObserver(link), now: now)
     }
 
-    private func venueLink(_ database: PostgresOptions) -> VenueLink {
+    private func venueLink(_ database: PostgresOptions, _ tls: LineTLS?) -> VenueLink {
         var observer = VenueObserver()
         observer.step = { [crash] in crash.at($0) }
         observer.committed = { [streamSignal] in streamSignal.raise() }
@@ -201,7 +208,7 @@ extension Serve {
         }
         metrics.set("order_router_venue_session_up", to: 0)
         return VenueLink(
-            settings: configuration.venueSettings(holder: UUID().uuidString),
+            settings: configuration.venueSettings(holder: UUID().uuidString, tls),
             database: database,
             clock: .system,
             observer: observer,
@@ -212,7 +219,7 @@ extension Serve {
     private func api(
         _ keys: KeySetSource,
         _ database: PostgresOptions,
-        _ board: QuoteBoard,
+        _ market: Market,
         _ feed: any MarketFeed,
         _ queue: OrderQueue,
         _ readers: Readers,
@@ -228,13 +235,13 @@ extension Serve {
             queue: queue,
             readers: readers,
             streams: streams,
-            quotes: board,
-            freshness: configuration.freshness,
+            prices: market.prices,
+            instruments: market.instruments,
             accountLimits: RateLimits(configuration.accountRate),
             addressLimits: RateLimits(configuration.addressRate),
             metrics: metrics,
             readiness: { [venueIsTest] in
-                let isPriced = board.ages.freshest.map { $0 <= configuration.freshness.maximumAge } ?? false
+                let isPriced = market.board.ages.freshest.map { $0 <= configuration.freshness.maximumAge } ?? false
                 do {
                     return try await readers.read { database in
                         let isCurrent = try migrator.status(database.connection()).allSatisfy { $0.state != .pending }
@@ -253,8 +260,11 @@ extension Serve {
                     return Readiness(database: false, migrations: false, venue: false, marketData: isPriced, venueIsTest: venueIsTest.now)
                 }
             },
-            gauges: { feedGauges(feed, board) },
-            symbolReports: { board.reports },
+            gauges: { [metrics] in
+                market.gauge(metrics)
+                feedGauges(feed, market.board)
+            },
+            symbolReports: { market.board.reports },
             answered: logRequest,
             now: now,
             runID: String(UUID().uuidString.prefix(8).lowercased())

@@ -31,7 +31,7 @@ package struct Book: Sendable {
         /// The newest tick that waits for a snapshot.
         var held: Tick?
         var candle = Candle()
-        /// The trading day's.
+        /// The regular session's.
         package internal(set) var day = DayRange()
     }
 
@@ -107,21 +107,7 @@ package struct Book: Sendable {
 
     /// nil before the first picture.
     package func quote(at place: Int) -> Quote? {
-        let slot = slots[place]
-        if slot.sequence == 0 { return nil }
-        return Quote(
-            symbol: symbols[place],
-            bid: Amount(units: slot.bid),
-            ask: Amount(units: slot.ask),
-            last: Amount(units: slot.last),
-            volume: slot.volume,
-            sequence: slot.sequence,
-            changedAt: slot.changedAt,
-            vouchedAt: slot.vouchedAt,
-            isHalted: slot.isHalted,
-            fault: slot.fault,
-            isAwaitingSnapshot: slot.isWaiting
-        )
+        Quote(symbols[place], slots[place])
     }
 
     // MARK: Readers of changes
@@ -133,13 +119,13 @@ package struct Book: Sendable {
     }
 
     /// Calls `body` with each place that has changed since the reader last asked.
-    package mutating func takeChanges(of reader: Int, _ body: (Int, borrowing Slot) -> Void) {
+    package mutating func takeChanges(of reader: Int, _ body: (Int, Symbol, borrowing Slot) -> Void) {
         for word in changed[reader].indices where changed[reader][word] != 0 {
             var bits = changed[reader][word]
             changed[reader][word] = 0
             while bits != 0 {
                 let place = word * 64 + bits.trailingZeroBitCount
-                body(place, slots[place])
+                body(place, symbols[place], slots[place])
                 bits &= bits - 1
             }
         }
@@ -370,6 +356,26 @@ extension Book {
         return taken
     }
 
-    /// A new trading day: its range begins again.
-    package mutating func beginDay(at place: Int) { slots[place].day = DayRange() }
+    /// A new regular session: the day's range begins again, with the prices of the minute at hand if that is the session's.
+    ///
+    /// - Parameter minute: the session's first, in minutes since the epoch: whoever calls may be some moments late.
+    package mutating func beginDay(at place: Int, minute: Int64) {
+        let candle = slots[place].candle
+        slots[place].day = candle.minute >= minute ? DayRange(open: candle.open, high: candle.high, low: candle.low) : DayRange()
+    }
+
+    /// The regular session is over: later prices are not the day's.
+    package mutating func endDay(at place: Int) { slots[place].day.end() }
+
+    /// What the day's range was before this router looked.
+    ///
+    /// - Parameter isOver: the session has ended: what was seen since is no part of it, and what comes neither.
+    package mutating func restoreDay(_ earlier: DayRange, isOver: Bool, at place: Int) {
+        if isOver {
+            slots[place].day = earlier
+            slots[place].day.end()
+        } else {
+            slots[place].day.prepend(earlier)
+        }
+    }
 }

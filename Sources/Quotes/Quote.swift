@@ -55,6 +55,26 @@ package struct Quote: Hashable, Sendable {
     package func age(at now: Int64) -> Int64? { vouchedAt == Self.never ? nil : max(0, now - vouchedAt) }
 }
 
+extension Quote {
+    /// nil before the first picture.
+    package init?(_ symbol: Symbol, _ slot: Book.Slot) {
+        if slot.sequence == 0 { return nil }
+        self.init(
+            symbol: symbol,
+            bid: Amount(units: slot.bid),
+            ask: Amount(units: slot.ask),
+            last: Amount(units: slot.last),
+            volume: slot.volume,
+            sequence: slot.sequence,
+            changedAt: slot.changedAt,
+            vouchedAt: slot.vouchedAt,
+            isHalted: slot.isHalted,
+            fault: slot.fault,
+            isAwaitingSnapshot: slot.isWaiting
+        )
+    }
+}
+
 /// Where new orders look for a symbol's price. One snapshot serves a whole batch.
 package protocol QuoteSource: Sendable {
     /// nil where the symbol is not known at all.
@@ -65,22 +85,27 @@ package protocol QuoteSource: Sendable {
 package struct Listing: Hashable, Sendable {
     package let symbol: Symbol
     package let quote: Quote?
+    /// Of the regular session at hand, or else of the last one.
+    package let day: DayRange
 
-    package init(symbol: Symbol, quote: Quote?) {
+    package init(symbol: Symbol, quote: Quote?, day: DayRange = DayRange()) {
         self.symbol = symbol
         self.quote = quote
+        self.day = day
     }
 }
 
 /// What an operator sees of a symbol: its price, and the one that was refused last.
 package struct SymbolReport: Hashable, Sendable {
-    package let listing: Listing
+    package let symbol: Symbol
+    package let quote: Quote?
     /// Nil = none was refused yet.
     package let refusedBid: Amount?
     package let refusedAsk: Amount?
 
-    package init(listing: Listing, refusedBid: Amount?, refusedAsk: Amount?) {
-        self.listing = listing
+    package init(symbol: Symbol, quote: Quote?, refusedBid: Amount?, refusedAsk: Amount?) {
+        self.symbol = symbol
+        self.quote = quote
         self.refusedBid = refusedBid
         self.refusedAsk = refusedAsk
     }

@@ -6,8 +6,8 @@ package enum QuoteState: Hashable, Sendable {
     case stale(Reason)
     /// Not vouched for because its market is closed; when it opens, ms since the epoch, where that is known.
     case closed(opensAt: Int64?)
-    /// By the exchange.
-    case halted
+    /// By the exchange or by the operator, and why.
+    case halted(String)
 
     /// Why a price is not alive.
     package enum Reason: Hashable, Sendable {
@@ -42,12 +42,27 @@ package enum QuoteState: Hashable, Sendable {
         case .stale(.clockSet): "the router's clock was set, and no tick has come since"
         case .closed(nil): "its market is closed"
         case .closed(let opensAt?): "its market is closed until \(opensAt) (ms since the epoch)"
-        case .halted: Self.haltReason
+        case .halted(let why): why
         }
     }
 
-    /// What an order on a symbol that its exchange has halted is refused with.
-    package static let haltReason = "the exchange has halted trading in it"
+    package static let haltedByExchange = QuoteState.halted("the exchange has halted trading in it")
+
+    /// The same for the same state whatever its age: what a client has to be told of when it changes. Never 0.
+    package var fingerprint: UInt64 {
+        let kind: UInt64 =
+            switch self {
+            case .live: 1
+            case .closed: 2
+            case .stale(.noData): 3
+            case .stale(.notVouched): 4
+            case .stale(.awaitingSnapshot): 5
+            case .stale(.clockSet): 6
+            case .stale(.refused(let fault)): 16 + UInt64(fault.rawValue)
+            case .halted(let why): why.utf8.reduce(7) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+            }
+        return kind | 1 << 63
+    }
 }
 
 /// How old a price may be before it must not be traded on (design section 8): the kill switch, per symbol, by one clock.
@@ -68,7 +83,7 @@ package struct Freshness: Sendable {
     ///   - isClosed: by its market's calendar: explains a price that nobody vouches for, and stops none that somebody does.
     ///   - opensAt: ms since the epoch, where known.
     package func state(of quote: Quote?, isClosed: Bool = false, opensAt: Int64? = nil, at now: Int64) -> QuoteState {
-        if quote?.isHalted == true { return .halted }
+        if quote?.isHalted == true { return .haltedByExchange }
         guard let reason = staleness(of: quote, at: now) else { return .live }
         return isClosed ? .closed(opensAt: opensAt) : .stale(reason)
     }
@@ -84,7 +99,7 @@ package struct Freshness: Sendable {
     /// Refusal for a new order on `listing`, whose trader saw the quote of `reference` (design section 4.3 row 7).
     package func refusal(of listing: Listing, reference: Int64, at now: Int64) -> Refusal? {
         switch state(of: listing.quote, at: now) {
-        case .halted: return .tradingHalted(Halt(scope: .symbol, subject: listing.symbol.text, reason: QuoteState.haltReason))
+        case .halted(let why): return .tradingHalted(Halt(scope: .symbol, subject: listing.symbol.text, reason: why))
         case .stale(let reason):
             return .marketDataStale(ageMilliseconds: listing.quote?.age(at: now), why: QuoteState.stale(reason).reason ?? "")
         case .live, .closed: break

@@ -107,6 +107,8 @@ package struct SilentOrders: Sendable {
 
     /// Orders that the venue has said nothing of, by shard.
     package fileprivate(set) var orders: [Int16: [OrderID]] = [:]
+    /// The generation of the session's numbers in which each was sent.
+    package fileprivate(set) var sentIn: [OrderID: Int64] = [:]
     /// By session, the last message up to which all were old enough to be looked at; empty when there was none.
     package fileprivate(set) var lastWatched: [String: Message] = [:]
 }
@@ -219,7 +221,10 @@ extension Database {
         var found = SilentOrders()
         for row in 0..<rows.count {
             if rows.bool(row, 5) { found.lastWatched[rows.text(row, 0)] = .init(generation: rows.int64(row, 1), number: rows.int64(row, 2)) }
-            if let id = rows.optionalText(row, 4).flatMap(OrderID.init) { found.orders[rows.int16(row, 3), default: []].append(id) }
+            if let id = rows.optionalText(row, 4).flatMap(OrderID.init) {
+                found.orders[rows.int16(row, 3), default: []].append(id)
+                found.sentIn[id] = max(found.sentIn[id] ?? 0, rows.int64(row, 1))
+            }
         }
         return found
     }
@@ -324,6 +329,7 @@ extension Rows {
             report.side = optionalText(row, 14)
             report.text = optionalText(row, 15)
             report.execRefID = optionalText(row, 19)
+            report.statusQuestion = optionalText(row, 20)
             let symbol = isNull(row, 18) ? nil : Symbol(text(row, 18))
             return InboxReport(inboxID: int64(row, 0), shard: int16(row, 16), report: report, order: symbol.map { (account(row, 17), $0) })
         }

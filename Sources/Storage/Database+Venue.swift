@@ -196,6 +196,7 @@ extension Database {
         // Whatever else a report names is no order of ours.
         values.append(boundsOf: reports.compactMap { $0.report.orderID.flatMap(OrderID.init)?.text })
         values.append(reports.map { $0.report.execRefID?.storable })
+        values.append(reports.map { $0.report.statusQuestion?.storable })
         return values
     }
 
@@ -220,8 +221,10 @@ extension Database {
     /// Begins sending rows of the outbox: locks their shards and reads the orders that they ask something for. Ends the transaction and returns nil when
     /// the sender is past all of them.
     ///
-    /// - Parameter now: what is past its route deadline then, or halted, may be cancelled: balances are read for those orders alone.
-    package func beginSend(_ outbox: [OutboxRow], at now: Int64) throws(PostgresError) -> SendReads? {
+    /// - Parameters:
+    ///   - now: what is past its route deadline then, or halted, may be cancelled: balances are read for those orders alone.
+    ///   - opening: when the present period of the session's numbers began, where that is agreed upon.
+    package func beginSend(_ outbox: [OutboxRow], at now: Int64, since opening: Int64? = nil) throws(PostgresError) -> SendReads? {
         let asking = outbox.filter(\.type.asksTheVenue)
         let rows = try begin { pipeline in
             pipeline.lock(Set(outbox.map(\.shard)).sorted())
@@ -237,7 +240,7 @@ extension Database {
             return nil
         }
         let (orders, halts) = (rows[2].orders, rows[1].halts)
-        let ending = orders.values.filter { $0.isOverdue(at: now) || $0.halt(among: halts) != nil }
+        let ending = orders.values.filter { $0.isTooLate(at: now, since: opening) || $0.halt(among: halts) != nil }
         return SendReads(
             orders: OrderReads(locks: locks, orders: orders, accounts: rows[3].accounts, balances: try balances(touchedBy: ending)),
             rows: left,

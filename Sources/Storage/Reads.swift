@@ -240,6 +240,8 @@ extension Rows {
             cancels: int16(row, 17),
             cancelPending: bool(row, 18),
             replaces: replaces(row, 21),
+            resends: optionalInt16(row, 30) ?? 0,
+            unansweredIn: optionalInt64(row, 31),
             reason: optionalText(row, 19),
             updatedAt: int64(row, 20)
         )

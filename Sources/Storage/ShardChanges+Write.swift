@@ -88,6 +88,8 @@ extension ShardChanges {
         values.append(changed.map(\.reason))
         values.append(changed.map(\.updatedAt))
         values.append(leastOf: changed.map(\.id.text))
+        values.append(changed.map { $0.resends == 0 ? nil : $0.resends })
+        values.append(changed.map(\.unansweredIn))
         pipeline.add(SQL.updateOrders, values)
     }
 

@@ -23,6 +23,7 @@ package enum SQL {
     static let deleteHalt = Statement("delete_halt")
     static let deleteOldEvents = Statement("delete_old_events")
     static let deleteOldInbox = Statement("delete_old_inbox")
+    static let deleteOldMinutes = Statement("delete_old_minutes")
     static let deleteOldSent = Statement("delete_old_sent")
     static let endReconciliation = Statement("end_reconciliation")
     static let insertAccount = Statement("insert_account")
@@ -41,12 +42,15 @@ package enum SQL {
     static let insertRecoveredKeys = Statement("insert_recovered_keys")
     static let insertSent = Statement("insert_sent")
     static let listOrders = Statement("list_orders")
+    static let loadDays = Statement("load_days")
+    static let loadMinutes = Statement("load_minutes")
     static let lockAllShards = Statement("lock_all_shards")
     static let lockCancelTimer = Statement("lock_cancel_timer")
     static let lockParts = Statement("lock_parts")
     static let lockSession = Statement("lock_session")
     static let lockShards = Statement("lock_shards")
     static let makeParts = Statement("make_parts")
+    static let mergeMinutes = Statement("merge_minutes")
     static let noteAsked = Statement("note_asked")
     static let noteKeysAsked = Statement("note_keys_asked")
     static let noteReconciliationSent = Statement("note_reconciliation_sent")
@@ -58,8 +62,10 @@ package enum SQL {
     static let readAllBalances = Statement("read_all_balances")
     static let readBacklog = Statement("read_backlog")
     static let readBalances = Statement("read_balances")
-    static let readCredentialStates = Statement("read_credential_states")
     static let readCredentials = Statement("read_credentials")
+    static let readCredentialStates = Statement("read_credential_states")
+    static let readDayRanges = Statement("read_day_ranges")
+    static let readDays = Statement("read_days")
     static let readDetachCommand = Statement("read_detach_command")
     static let readDifferences = Statement("read_differences")
     static let readDoubts = Statement("read_doubts")
@@ -70,11 +76,13 @@ package enum SQL {
     static let readHaltDetails = Statement("read_halt_details")
     static let readHalts = Statement("read_halts")
     static let readInbox = Statement("read_inbox")
+    static let readInstruments = Statement("read_instruments")
     static let readKey = Statement("read_key")
     static let readKeys = Statement("read_keys")
     static let readKeysToAsk = Statement("read_keys_to_ask")
     static let readLog = Statement("read_log")
     static let readLogEnds = Statement("read_log_ends")
+    static let readMinutes = Statement("read_minutes")
     static let readOpenInPart = Statement("read_open_in_part")
     static let readOpenOrdersOfAccount = Statement("read_open_orders_of_account")
     static let readOpenReconciliations = Statement("read_open_reconciliations")
@@ -100,6 +108,7 @@ package enum SQL {
     static let recoverDatabase = Statement("recover_database")
     static let releaseLease = Statement("release_lease")
     static let resetSession = Statement("reset_session")
+    static let rollUpDays = Statement("roll_up_days")
     static let setCancelTimer = Statement("set_cancel_timer")
     static let setLoggedOn = Statement("set_logged_on")
     static let showOrder = Statement("show_order")
@@ -111,6 +120,7 @@ package enum SQL {
     static let showOrderSent = Statement("show_order_sent")
     static let takeLease = Statement("take_lease")
     static let updateOrders = Statement("update_orders")
+    static let upsertInstruments = Statement("upsert_instruments")
     static let verifyAlarms = Statement("verify_alarms")
     static let verifyBalances = Statement("verify_balances")
     static let verifyCounters = Statement("verify_counters")
@@ -131,22 +141,24 @@ package enum SQL {
         accountOfCredential, advanceEvents, advanceSession, advanceShards, advanceWatch, answerRecoveredKeys,
         attachReports, beginVerify, carryEntries, changeBalances, changeCredential, changeTerms, clearChallenge,
         commitUnflushed, compareWithVenue, countDifferences, countOrderBlocks, deleteCancelTimer, deleteHalt,
-        deleteOldEvents, deleteOldInbox, deleteOldSent, endReconciliation, insertAccount, insertCredential,
-        insertCredentialAudit, insertDifferences, insertEntries, insertExecutions, insertHalt, insertInbox,
-        insertKeys, insertLog, insertOperatorAudit, insertOrders, insertReconciliation, insertRecoveredKeys,
-        insertSent, listOrders, lockAllShards, lockCancelTimer, lockParts, lockSession, lockShards, makeParts,
-        noteAsked, noteKeysAsked, noteReconciliationSent, openBalances, orderByID, parkReports, raiseAlarms,
-        readAccounts, readAllBalances, readBacklog, readBalances, readCredentialStates, readCredentials,
-        readDetachCommand, readDifferences, readDoubts, readDueCancelTimers, readEventBounds, readEvents,
-        readExecutions, readHaltDetails, readHalts, readInbox, readKey, readKeys, readKeysToAsk, readLog,
-        readLogEnds, readOpenInPart, readOpenOrdersOfAccount, readOpenReconciliations, readOrderParts,
-        readOrdersAtVenue, readOrdersByID, readOrdersInDoubt, readOrdersToCancel, readOutbox, readOverdueOrders,
-        readPartObstacle, readParts, readReconciliation, readReconciliationAnswer, readRecoveredKeys, readSent,
-        readSessionUsed, readSilentOrders, readTableSizes, readUnknownOrders, readVenueUp, readWholeTables,
-        recoverDatabase, releaseLease, resetSession, setCancelTimer, setLoggedOn, showOrder, showOrderAlarms,
-        showOrderEntries, showOrderEvents, showOrderExecutions, showOrderReceived, showOrderSent, takeLease,
-        updateOrders, verifyAlarms, verifyBalances, verifyCounters, verifyEntries, verifyEvents, verifyFills,
-        verifyHolds, verifyJournals, verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds, verifySigns,
-        verifyVenueOrders,
+        deleteOldEvents, deleteOldInbox, deleteOldMinutes, deleteOldSent, endReconciliation, insertAccount,
+        insertCredential, insertCredentialAudit, insertDifferences, insertEntries, insertExecutions, insertHalt,
+        insertInbox, insertKeys, insertLog, insertOperatorAudit, insertOrders, insertReconciliation,
+        insertRecoveredKeys, insertSent, listOrders, loadDays, loadMinutes, lockAllShards, lockCancelTimer,
+        lockParts, lockSession, lockShards, makeParts, mergeMinutes, noteAsked, noteKeysAsked,
+        noteReconciliationSent, openBalances, orderByID, parkReports, raiseAlarms, readAccounts,
+        readAllBalances, readBacklog, readBalances, readCredentials, readCredentialStates, readDayRanges,
+        readDays, readDetachCommand, readDifferences, readDoubts, readDueCancelTimers, readEventBounds,
+        readEvents, readExecutions, readHaltDetails, readHalts, readInbox, readInstruments, readKey, readKeys,
+        readKeysToAsk, readLog, readLogEnds, readMinutes, readOpenInPart, readOpenOrdersOfAccount,
+        readOpenReconciliations, readOrderParts, readOrdersAtVenue, readOrdersByID, readOrdersInDoubt,
+        readOrdersToCancel, readOutbox, readOverdueOrders, readPartObstacle, readParts, readReconciliation,
+        readReconciliationAnswer, readRecoveredKeys, readSent, readSessionUsed, readSilentOrders,
+        readTableSizes, readUnknownOrders, readVenueUp, readWholeTables, recoverDatabase, releaseLease,
+        resetSession, rollUpDays, setCancelTimer, setLoggedOn, showOrder, showOrderAlarms, showOrderEntries,
+        showOrderEvents, showOrderExecutions, showOrderReceived, showOrderSent, takeLease, updateOrders,
+        upsertInstruments, verifyAlarms, verifyBalances, verifyCounters, verifyEntries, verifyEvents,
+        verifyFills, verifyHolds, verifyJournals, verifyKeys, verifyLog, verifyOrderEntries, verifyOrderHolds,
+        verifySigns, verifyVenueOrders,
     ]
 }

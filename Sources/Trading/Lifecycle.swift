@@ -17,8 +17,12 @@ package enum OrderEvent: Hashable, Sendable {
     case replaceRejected(reason: String?)
     /// The venue takes a booked trade back (`to` is nil) or corrects it; `isLive`: it says that the order goes on.
     case corrected(Trade, to: Trade?, isLive: Bool)
+    /// The venue has lost it in a reset of the sequence numbers: it is ours alone again, and to be sent once more.
+    case lostInReset
     /// The venue is silent, or says something that cannot be booked.
-    case doubted(reason: String)
+    ///
+    /// - Parameter sentIn: the generation of the session's numbers in which the order was numbered, or a later one; nil where that is of no interest.
+    case doubted(reason: String, sentIn: Int64? = nil)
 
     /// The venue never had it: cancelled by our own commit past its route deadline, or because the venue says that it never heard of it.
     package static let notRouted = OrderEvent.cancelled(reason: "not_routed")
@@ -83,6 +87,9 @@ extension OrderState {
             if replaces.pending == nil { return .known }
             return .move(to: filledQuantity >= terms.quantity ? .filled : status, tell: .replaceRejected)
         case (_, .corrected(let old, let new, let isLive)): return correction(old, new, isLive)
+
+        case (.unknown, .lostInReset): return .move(to: .accepted, tell: .accepted)
+        case (_, .lostInReset): return .known
 
         case (.unknown, .doubted): return .known
         case (_, .doubted): return status.isOpen ? .move(to: .unknown, tell: .unknown) : .known
@@ -160,13 +167,18 @@ extension OrderState {
             reason = why ?? reason
         // The end has its own reason or none: not that of an earlier doubt or of a cancel that was refused.
         case .cancelled(let why), .expired(let why), .rejected(let why): reason = why
-        case .doubted(let why): reason = why
+        case .doubted(let why, let sentIn):
+            reason = why
+            if status == .routed { unansweredIn = unansweredIn ?? sentIn }
+        case .lostInReset: (resends, reason) = (resends + 1, "lost_in_reset")
+        // What was sent again is on its way as any other.
+        case .routed where resends > 0: (reason, unansweredIn) = (nil, nil)
         case .replaceRejected(let why): reason = why ?? reason
         case .corrected where status == .filled && next == .cancelled: reason = "trade_cancelled"
         case .acknowledged where status == .unknown, .filled where status == .unknown, .replaced where status == .unknown: reason = nil
         case .routed, .acknowledged, .filled, .replaceRequested, .replaced, .corrected: break
         }
-        if !next.isOpen { (cancelPending, replaces.pending) = (false, nil) }
+        if !next.isOpen { (cancelPending, replaces.pending, unansweredIn) = (false, nil, nil) }
         status = next
     }
 
@@ -285,6 +297,7 @@ extension OrderEvent {
         case .replaced: "replaced"
         case .replaceRejected: "replace rejected"
         case .corrected(_, let new, _): new == nil ? "trade cancelled" : "trade corrected"
+        case .lostInReset: "lost in a reset"
         case .doubted: "doubted"
         }
     }

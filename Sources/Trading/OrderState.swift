@@ -21,6 +21,11 @@ package struct OrderState: Sendable, Hashable {
     package var cancels: Int16
     package var cancelPending: Bool
     package var replaces: Replaces
+    /// Times that it was to be sent again after a reset of the sequence numbers (PossResend).
+    package var resends: Int16
+    /// Of an order that came into doubt before the venue had said anything of it: the generation of the session's numbers in which it was numbered last, or a
+    /// later one. 0 once the venue has spoken of it. Nil on an order's normal way.
+    package var unansweredIn: Int64?
     package var reason: String?
     package var updatedAt: Int64
 
@@ -39,6 +44,8 @@ package struct OrderState: Sendable, Hashable {
         cancels: Int16 = 0,
         cancelPending: Bool = false,
         replaces: Replaces = Replaces(),
+        resends: Int16 = 0,
+        unansweredIn: Int64? = nil,
         reason: String? = nil,
         updatedAt: Int64
     ) {
@@ -56,6 +63,8 @@ package struct OrderState: Sendable, Hashable {
         self.cancels = cancels
         self.cancelPending = cancelPending
         self.replaces = replaces
+        self.resends = resends
+        self.unansweredIn = unansweredIn
         self.reason = reason
         self.updatedAt = updatedAt
     }

@@ -51,6 +51,8 @@ package struct VenueReport: Sendable, Hashable {
     package var side: String?
     /// Tag 58.
     package var text: String?
+    /// Tag 790: the question of ours that a status answers.
+    package var statusQuestion: String?
 
     package init(kind: Kind) {
         self.kind = kind
@@ -58,6 +60,9 @@ package struct VenueReport: Sendable, Hashable {
 
     /// The venue never heard of the order (OrdRejReason 5): the answer to a status request.
     package var saysUnknownOrder: Bool { execType == "I" && orderStatus == "8" && rejectReason == 5 }
+
+    /// It speaks of the order as one that it has, or had.
+    package var saysThatItCame: Bool { (kind == .execution && !saysUnknownOrder) || kind == .other }
 
     /// A status, or the refusal to say one: it tells where an order stands and is no event of it.
     package var answersAQuestion: Bool { kind == .statusRefused || (kind == .execution && execType == "I") }
@@ -68,6 +73,8 @@ package enum ReportMeaning: Hashable, Sendable {
     case event(OrderEvent)
     /// A booked trade is taken back, or corrected.
     case correction(to: Trade?)
+    /// The venue does not know an order that was sent before its numbers began again, and of which it has never said anything.
+    case lostInReset
     /// Says nothing new by its nature (pending states, a status that agrees).
     case nothing
     /// Cannot be booked or understood: parked, the order UNKNOWN.
@@ -164,8 +171,12 @@ extension VenueReport {
         if saysUnknownOrder {
             // It was asked under the id of a replace: that never reached it, which says nothing of the order.
             if order.replaces.pending != nil, requestID == order.replaceID { return .event(.replaceRejected(reason: "not_routed")) }
-            return order.filledQuantity == 0
-                ? .event(.notRouted) : .unbookable("the venue does not know an order that it filled")
+            let question = statusQuestion.flatMap { StatusQuestion($0) }
+            // Ours alone, or asked before it was sent again: the answer tells of the past. Without a question's name nobody can tell.
+            if order.status == .accepted || (question?.resends ?? 0) != order.resends { return .nothing }
+            if order.filledQuantity > 0 { return .unbookable("the venue does not know an order that it filled") }
+            if let question, let sentIn = order.unansweredIn, sentIn > 0, question.generation > sentIn { return .lostInReset }
+            return .event(.notRouted)
         }
         if let cumulativeQuantity, cumulativeQuantity != order.filledQuantity {
             return .unbookable("the venue says CumQty (14) \(cumulativeQuantity), booked are \(order.filledQuantity)")

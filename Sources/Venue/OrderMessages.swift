@@ -4,9 +4,10 @@ import Trading
 
 /// The messages that we send (FIX 4.4 volume 4). Prices are exact decimals; quantities whole shares.
 extension OrderState {
-    /// NewOrderSingle (35=D).
+    /// NewOrderSingle (35=D); one that is sent again says so (PossResend), at the front, from where it comes into the header.
     func newOrderSingle(at now: Int64) -> FIXMessage {
         var message = FIXMessage("D")
+        if resends > 0 { message.append(.possResend, flag: true) }
         message.append(.clOrdID, id.text)
         describe(Replacement(of: terms), in: &message, at: now)
         return message
@@ -52,8 +53,11 @@ extension OrderState {
 
     /// OrderStatusRequest (35=H): answered by an ExecutionReport with ExecType I, which books nothing. Asked under the newest id that the venue may know: a
     /// replace that it never had is one that it refuses.
-    func orderStatusRequest() -> FIXMessage {
+    ///
+    /// - Parameter generation: of the session's numbers, in which it is asked.
+    func orderStatusRequest(in generation: Int64) -> FIXMessage {
         var message = FIXMessage("H")
+        message.append(.ordStatusReqID, StatusQuestion(generation: generation, resends: resends).text)
         message.append(.clOrdID, previousClOrdID)
         message.append(.account, account.text)
         message.append(.symbol, terms.symbol.text)

@@ -58,6 +58,7 @@ extension VenueReport {
         symbol = message.string(.symbol)
         side = message.string(.side)
         text = message.string(.text)
+        statusQuestion = message.string(.ordStatusReqID)
     }
 
     fileprivate init(cancelReject message: FIXMessage) {

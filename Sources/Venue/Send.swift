@@ -27,7 +27,7 @@ extension VenueSession {
         for turn in turns(counts, shards: Self.shardsAtOnce, cap: Self.sendCap) {
             lastShard = turn.last ?? lastShard
             let begun = ContinuousClock.now
-            guard let reads = try database.beginSend(turn.flatMap { waiting[$0] ?? [] }, at: wall) else { continue }
+            guard let reads = try database.beginSend(turn.flatMap { waiting[$0] ?? [] }, at: wall, since: opening(at: wall)) else { continue }
             let outgoing = try number(reads, &session, at: wall)
             observer.committed()
             guard !outgoing.isEmpty else { continue }
@@ -37,6 +37,9 @@ extension VenueSession {
         }
         return []
     }
+
+    /// When the present period of the session's numbers began.
+    private func opening(at wall: Int64) -> Int64? { settings.session.schedule?.opening(at: wall) }
 
     private func number(_ reads: SendReads, _ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
         do {
@@ -48,14 +51,14 @@ extension VenueSession {
             for row in reads.rows {
                 changes.sent(through: row.position, of: row.shard)
                 guard row.type.asksTheVenue, var order = orders[row.orderID] else { continue }
-                if let end = reads.end(of: order, asking: row.type, at: wall) {
+                if let end = reads.end(of: order, asking: row.type, at: wall, since: opening(at: wall)) {
                     guard case .changed(let type, _) = order.apply(end, balances: &changes.balances, at: wall) else { continue }
                     orders[order.id] = order
                     changes.update(order)
                     changes.tell(type, of: order)
                     continue
                 }
-                guard let message = order.message(for: row.type, at: wall) else { continue }
+                guard let message = order.message(for: row.type, in: record.generation, at: wall) else { continue }
                 let numbered = session.send(message, at: wall)
                 outgoing.append(numbered)
                 kept.append(
@@ -98,7 +101,7 @@ extension VenueSession {
         let orders = try database.unknownOrders(askedBefore: wall - settings.askInterval, limit: Self.askCap)
         if orders.isEmpty { return asked }
         let record = try held()
-        let outgoing = orders.map { session.send($0.orderStatusRequest(), at: wall) }
+        let outgoing = orders.map { session.send($0.orderStatusRequest(in: record.generation), at: wall) }
         let kept = zip(orders, outgoing).map { order, message in
             message.kept(at: wall, resendBy: wall + Self.resendable, orderID: order.id.text, shard: order.account.shard)
         }
@@ -162,10 +165,11 @@ extension [OutboxRow] {
 }
 
 extension SendReads {
-    /// Why what waits for its number never gets one, and what was held for it is free: halted before, or an order past its route deadline.
-    fileprivate func end(of order: OrderState, asking type: OrderEventType, at now: Int64) -> OrderEvent? {
+    /// Why what waits for its number never gets one, and what was held for it is free: halted before, or an order past its route deadline, or one that was to
+    /// be sent again and may not be any more.
+    fileprivate func end(of order: OrderState, asking type: OrderEventType, at now: Int64, since opening: Int64?) -> OrderEvent? {
         switch type {
-        case .accepted: halt(on: order).map { .cancelled(reason: $0.endsAs) } ?? (order.isOverdue(at: now) ? .notRouted : nil)
+        case .accepted: halt(on: order).map { .cancelled(reason: $0.endsAs) } ?? (order.isTooLate(at: now, since: opening) ? .notRouted : nil)
         case .replaceRequested: halt(on: order).map { .replaceRejected(reason: $0.endsAs) }
         default: nil
         }
@@ -174,12 +178,12 @@ extension SendReads {
 
 extension OrderState {
     /// What a log row asks of the venue, as the order stands now under its shard's lock; nil when that is past: cancelled by us, or no longer in doubt.
-    fileprivate func message(for type: OrderEventType, at now: Int64) -> FIXMessage? {
+    fileprivate func message(for type: OrderEventType, in generation: Int64, at now: Int64) -> FIXMessage? {
         switch type {
         case .accepted: status == .accepted ? newOrderSingle(at: now) : nil
         case .cancelRequested: cancelPending ? orderCancelRequest(at: now) : nil
         case .replaceRequested: orderCancelReplaceRequest(at: now)
-        case .unknown: status == .unknown ? orderStatusRequest() : nil
+        case .unknown: status == .unknown ? orderStatusRequest(in: generation) : nil
         default: nil
         }
     }

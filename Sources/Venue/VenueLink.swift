@@ -21,6 +21,7 @@ package final class VenueLink: Sendable {
         session = holder
         var configuration = Initiator.Configuration(host: settings.host, port: settings.port, session: settings.session)
         configuration.backoff = configuration.backoff.lowerBound...max(configuration.backoff.lowerBound, settings.longestPause)
+        configuration.tls = settings.tls
         // Each shard once, then the venue's answers have their turn.
         configuration.runner.pullRounds = Int(AccountID.shardCount) / VenueSession.shardsAtOnce
         initiator = Initiator(

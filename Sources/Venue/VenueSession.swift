@@ -240,10 +240,12 @@ final class VenueSession: SessionStore {
     private func doubt(_ orders: [OrderID], shard: Int16, in states: Set<OrderStatus>, reason: String) throws {
         if orders.isEmpty { return }
         do {
+            // Numbered in this generation or in an earlier one.
+            let doubt = OrderEvent.doubted(reason: reason, sentIn: try held().generation)
             let reads = try database.beginOrders(shards: [shard], orders: orders)
             var changes = reads.changes(at: now)
             for var order in reads.orders.values where states.contains(order.status) {
-                guard case .changed(let type, _) = order.apply(.doubted(reason: reason), balances: &changes.balances, at: now) else { continue }
+                guard case .changed(let type, _) = order.apply(doubt, balances: &changes.balances, at: now) else { continue }
                 changes.update(order)
                 changes.tell(type, of: order)
             }

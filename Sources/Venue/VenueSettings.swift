@@ -4,6 +4,8 @@ package import FIX
 package struct VenueSettings: Sendable {
     package var host: String
     package var port: UInt16
+    /// TLS on the line; nil = none.
+    package var tls: LineTLS?
     /// What was agreed upon with the venue.
     package var session: SessionSettings
     /// Names this router's run among the holders of the session's lease; random, so that a restarted router is another holder.

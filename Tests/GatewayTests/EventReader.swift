@@ -26,13 +26,14 @@ final class EventReader: Sendable {
     private let process = Process()
 
     /// - Parameters:
+    ///   - path: of the order events, or of another stream.
     ///   - lastID: the `Last-Event-ID` to resume from.
     ///   - bytesPerSecond: how slowly to read.
-    init(_ client: Client, query: String = "", lastID: String? = nil, bytesPerSecond: Int? = nil) throws {
+    init(_ client: Client, path: String = "/v1/trading/orders/events", query: String = "", lastID: String? = nil, bytesPerSecond: Int? = nil) throws {
         process.executableURL = URL(filePath: "/usr/bin/env")
         var arguments = [
             "curl", "-sS", "-N", "-i", "-H", "Authorization: Bearer \(client.phone.token)", "-H", "Accept: text/event-stream",
-            "http://127.0.0.1:\(client.port)/v1/trading/orders/events\(query)",
+            "http://127.0.0.1:\(client.port)\(path)\(query)",
         ]
         if let lastID { arguments += ["-H", "Last-Event-ID: \(lastID)"] }
         if let bytesPerSecond { arguments += ["--limit-rate", String(bytesPerSecond)] }

@@ -62,8 +62,13 @@ extension `The HTTP contract` {
             let answer = try await client.get("/v1/quotes?symbols=NVDA,MSFT")
             #expect(answer.status == 200, "\(answer.text)")
             #expect(answer.count("quotes") == 2)
-            #expect(answer.names("quotes.0") == ["age_ms", "as_of", "ask", "bid", "last", "reason", "sequence", "state", "symbol"])
-            #expect(answer.text.contains(#""symbol":"NVDA","sequence":"#) && answer.text.contains(#""bid":"125.50","ask":"125.52""#))
+            #expect(
+                answer.names("quotes.0") == [
+                    "age_ms", "as_of", "ask", "bid", "entitlement", "marketState", "price", "reason", "seq", "serverTime", "state", "symbol",
+                    "volume",
+                ]
+            )
+            #expect(answer.text.contains(#""symbol":"NVDA","price":"125.50","bid":"125.50","ask":"125.52","volume":"#))
             let asOf = try #require(answer["quotes.0.as_of"].flatMap { Int64($0) })
             let age = try #require(answer["quotes.0.age_ms"].flatMap { Int64($0) })
             #expect(asOf + age == answer["server_time"].flatMap { Int64($0) })

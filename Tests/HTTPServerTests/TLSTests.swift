@@ -23,25 +23,42 @@ func withCertificate(_ body: (HTTPConfiguration.TLSFiles) async throws -> Void) 
 }
 
 /// Runs a program to its end.
-func execute(_ program: String, _ arguments: [String], input: String = "") async throws -> (status: Int32, text: String) {
+func execute(
+    _ program: String,
+    _ arguments: [String],
+    input: String = "",
+    environment: [String: String] = [:]
+) async throws -> (status: Int32, text: String) {
+    let (status, output) = try await execute(program, arguments, bytes: Array(input.utf8), environment: environment)
+    return (status, String(decoding: output, as: UTF8.self))
+}
+
+/// The same for programs that do not speak in text.
+func execute(
+    _ program: String,
+    _ arguments: [String],
+    bytes: [UInt8],
+    environment: [String: String] = [:]
+) async throws -> (status: Int32, output: [UInt8]) {
     try await blocking {
         let process = Process()
         let (output, stdin) = (Pipe(), Pipe())
         process.executableURL = URL(filePath: program)
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = output
         process.standardError = output
         process.standardInput = stdin
         try process.run()
         // The program's output is read at the same time, or both could wait for each other.
         let writing = Thread {
-            try? stdin.fileHandleForWriting.write(contentsOf: Array(input.utf8))
+            try? stdin.fileHandleForWriting.write(contentsOf: bytes)
             try? stdin.fileHandleForWriting.close()
         }
         writing.start()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let written = Array(output.fileHandleForReading.readDataToEndOfFile())
         process.waitUntilExit()
-        return (process.terminationStatus, text)
+        return (process.terminationStatus, written)
     }
 }
 

@@ -1,6 +1,6 @@
 import Cryptography
 package import ExchangeSimulator
-import FIX
+package import FIX
 import Foundation
 package import Identity
 import Postgres
@@ -33,6 +33,7 @@ package final class Town: Sendable {
     /// - Parameters:
     ///   - url: where the routers find the database: its own address, or a proxy's.
     ///   - given: else a new one of the server that all tests share.
+    ///   - tls: of the venue's lines.
     ///   - receipts: the file in which the venue notes when orders come; nil: none.
     ///   - ticks: the venue's binary feed; nil: none.
     package init(
@@ -42,6 +43,7 @@ package final class Town: Sendable {
         through url: String? = nil,
         frozen: Bool = true,
         database given: TestDatabase? = nil,
+        tls: LineTLS? = nil,
         receipts: String? = nil,
         ticks: TickPublisher.Settings? = nil
     ) async throws {
@@ -51,6 +53,7 @@ package final class Town: Sendable {
         var configuration = SimulatedVenue.Configuration()
         configuration.frozen = frozen
         configuration.receiptsFile = receipts
+        configuration.tls = tls
         configuration.ticks = ticks
         // Two routers side by side have a market-data session each.
         configuration.marketDataParties = ["QUOTES", "QUOTES2"]

@@ -75,6 +75,8 @@ private final class Front: Sendable {
         try await keys.load()
         let book = CredentialBook(database: options, trouble: { print("credentials: \($0)") })
         let queue = OrderQueue(capacity: 64, batchCap: 64, lanes: 1)
+        let board = QuoteBoard(now: Town.now)
+        let instruments = InstrumentBoard(calendars: try .load(nil), quotes: board, trouble: { print("instruments: \($0)") })
         let api = API(
             tokens: TokenVerifier(settings: .init(issuer: Town.issuerName, audience: Town.audience), source: keys),
             credentials: book,
@@ -82,8 +84,13 @@ private final class Front: Sendable {
             queue: queue,
             readers: town.readers,
             streams: EventStreams(database: options, signal: CommitSignal(), trouble: { print("streams: \($0)") }),
-            quotes: QuoteBoard(now: Town.now),
-            freshness: Freshness(),
+            prices: PriceStreams(
+                board: board,
+                conditions: Conditions(freshness: Freshness(), instruments: instruments),
+                window: 500,
+                loops: 1
+            ),
+            instruments: instruments,
             accountLimits: RateLimits(RateLimit(perSecond: 100_000, burst: 100_000)),
             addressLimits: RateLimits(RateLimit(perSecond: 100_000, burst: 100_000)),
             metrics: Metrics(),

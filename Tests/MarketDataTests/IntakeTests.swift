@@ -94,7 +94,7 @@ struct Ticker {
         ticker.take(ticker.frame(2, kind: .snapshot, isHalted: true))
         #expect(ticker.quote()?.isHalted == true)
         ticker.take(ticker.frame(3, bid: 0, isHalted: true))
-        #expect(Freshness().state(of: ticker.quote(), at: ticker.now) == .halted)
+        #expect(Freshness().state(of: ticker.quote(), at: ticker.now) == .haltedByExchange)
         ticker.take(ticker.frame(4))
         #expect(Freshness().state(of: ticker.quote(), at: ticker.now) == .live)
     }

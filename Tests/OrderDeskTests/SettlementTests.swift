@@ -24,7 +24,12 @@ import Trading
         )
     }
 
-    private func begin(_ order: OrderState, booked: [ExecutionKey: BookedExecution] = [:], available: String = "500") -> Settlement {
+    private func begin(
+        _ order: OrderState,
+        booked: [ExecutionKey: BookedExecution] = [:],
+        available: String = "500",
+        sendsAgain: Bool = true
+    ) -> Settlement {
         var known = BookedExecutions()
         known.found = booked
         return Settlement(
@@ -36,7 +41,8 @@ import Trading
             ),
             booked: known,
             venue: "VENUE",
-            now: now
+            now: now,
+            sendsAgain: sendsAgain
         )
     }
 
@@ -170,5 +176,73 @@ import Trading
         #expect(settlement.changes.parked.map(\.why) == ["index row too large"])
         #expect(settled(settlement)?.status == .unknown && settled(settlement)?.reason == "report_not_booked")
         #expect(settlement.alarms.map(\.0.kind) == [.parked] && settlement.changes.executions.isEmpty)
+    }
+
+    /// UNKNOWN since the numbers began again; numbered in generation 1.
+    private func lost(resends: Int16 = 0, routeBy: Int64 = now, _ status: OrderStatus = .unknown) -> OrderState {
+        OrderState(
+            id: id,
+            account: account,
+            key: key(1),
+            terms: terms(quantity: 100),
+            holdPrice: usd("100"),
+            createdAt: now,
+            routeBy: routeBy,
+            status: status,
+            held: usd("10000"),
+            resends: resends,
+            unansweredIn: 1,
+            updatedAt: 1
+        )
+    }
+
+    private func unknown(_ inbox: Int64, _ question: String) -> InboxReport {
+        report(inbox, "I") { ($0.orderStatus, $0.rejectReason, $0.statusQuestion) = ("8", 5, question) }
+    }
+
+    @Test func `gives an order that was lost in a reset back to the sender, once for each question`() {
+        var settlement = begin(lost())
+        settlement.settle(unknown(1, "2.0"))
+        settlement.settle(unknown(2, "2.0"))
+        #expect(settlement.changes.events.map(\.type) == [.accepted])
+        let order = settled(settlement)
+        #expect(order?.status == .accepted && order?.resends == 1 && order?.held == usd("10000") && order?.unansweredIn == 1)
+    }
+
+    @Test(arguments: [(0, now - 1, true), (2, now, true), (0, now, false)] as [(Int16, Int64, Bool)])
+    func `ends it past its deadline, after the last time, and where nothing is sent again`(_ resends: Int16, _ routeBy: Int64, _ sendsAgain: Bool) {
+        var settlement = begin(lost(resends: resends, routeBy: routeBy), sendsAgain: sendsAgain)
+        settlement.settle(unknown(1, "2.\(resends)"))
+        #expect(settlement.changes.events.map(\.type) == [.cancelled])
+        #expect(settled(settlement)?.reason == "not_routed")
+    }
+
+    @Test func `takes any other word of the venue as one that the order has come`() {
+        // Pending new, a status, a duplicate, a report that cannot be booked.
+        for change in [
+            { ($0.execType, $0.orderStatus) = ("A", "A") }, { ($0.execType, $0.orderStatus) = ("I", "A") },
+            { ($0.execType, $0.orderStatus, $0.rejectReason) = ("8", "8", 6) }, { ($0.execType, $0.lastQuantity) = ("F", nil) },
+        ] as [(inout VenueReport) -> Void] {
+            var settlement = begin(lost())
+            settlement.settle(report(1, "I", change))
+            #expect(settled(settlement)?.unansweredIn == 0)
+            settlement.settle(unknown(2, "2.0"))
+            #expect(settled(settlement)?.status == .cancelled)
+            // It waits to be sent again, and is not.
+            var waiting = begin(lost(resends: 1, .accepted))
+            waiting.settle(report(1, "I", change))
+            #expect(settled(waiting)?.status == .unknown && settled(waiting)?.unansweredIn == 0)
+        }
+        // Before there was a doubt: noted for one to come.
+        var routed = begin(order())
+        routed.settle(report(1, "A") { $0.orderStatus = "A" })
+        #expect(settled(routed)?.status == .routed && settled(routed)?.unansweredIn == 0 && routed.changes.events.isEmpty)
+        // An acknowledgement shows in the status alone.
+        var acknowledged = begin(order())
+        acknowledged.settle(report(1, "0") { $0.orderStatus = "0" })
+        #expect(settled(acknowledged)?.status == .working && settled(acknowledged)?.unansweredIn == nil)
+        var working = begin(lost(resends: 1, .accepted))
+        working.settle(report(1, "0") { $0.orderStatus = "0" })
+        #expect(settled(working)?.status == .working && settled(working)?.unansweredIn == 0)
     }
 }

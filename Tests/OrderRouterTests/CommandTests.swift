@@ -64,6 +64,7 @@ import Trading
         ["simulate", "--ticks", "0"], ["token", "issue", "--scope", "everything", "--issuer", "i", "--audience", "a"],
         ["token", "issue", "--issuer", "i", "--audience", "a"], ["simulate", "--comp-id", "NYSE"], ["simulate", "--echo", "--comp-id", "NYSE"],
         ["simulate", "--admin", "0.0.0.0:9881"], ["simulate", "--heartbeat-bounds", "60-5"],
+        ["simulate", "--tls-certificate", "c.pem"], ["simulate", "--tls-client-ca", "ca.pem"],
         ["simulate", "--validation", "some"], ["simulate", "--sending-time-tolerance", "2"],
     ])
     func `refuses a wrong call with 2 and a sentence`(_ words: [String]) async throws {

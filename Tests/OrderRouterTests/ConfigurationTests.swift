@@ -5,6 +5,7 @@ import HTTPServer
 import MarketData
 import OrderDesk
 import Quotes
+import TestSupport
 import Testing
 import Trading
 import Venue
@@ -110,6 +111,32 @@ import Venue
         #expect(files.certificateChain == "c.pem" && files.privateKey == "k.pem")
     }
 
+    @Test func `secures both lines to the venue, or the one that is said`() throws {
+        let authority = try CertificateAuthority()
+        let ours = try authority.sign("DNS:orders")
+        let files = ["venue-tls-ca": authority.file, "venue-tls-certificate": ours.certificate, "venue-tls-key": ours.key]
+        func lines(_ flags: [String: String]) throws -> [Bool] {
+            let lines = try read(files.merging(flags) { $1 }).lines.lines(quotesOnSameHost: true)
+            return [lines.orders != nil, lines.quotes != nil]
+        }
+        #expect(try lines(["venue-tls": "yes"]) == [true, true])
+        #expect(try lines(["venue-tls": "yes", "market-data-tls": "no"]) == [true, false])
+        #expect(try lines(["venue-tls": "no", "market-data-tls": "yes"]) == [false, true])
+        let plain = try read().lines.lines(quotesOnSameHost: true)
+        #expect(plain.orders == nil && plain.quotes == nil)
+    }
+
+    @Test func `refuses TLS settings that would not hold`() throws {
+        #expect(complaint(["venue-tls-ca": "ca.pem"]).contains("say --venue-tls yes"))
+        #expect(complaint(["venue-tls": "no", "venue-tls-name": "venue"]).contains("--venue-tls-name is set"))
+        #expect(complaint(["venue-tls": "yes", "venue-tls-certificate": "c.pem"]).contains("--venue-tls-key is not set"))
+        #expect(complaint(["venue-tls": "yes", "venue-tls-key": "k.pem"]).contains("--venue-tls-certificate is not set"))
+        let missing = #expect(throws: FIXError.self) {
+            _ = try read(["venue-tls": "yes", "venue-tls-ca": "/no/ca.pem"]).lines.lines(quotesOnSameHost: true)
+        }
+        #expect(missing?.message.contains("/no/ca.pem cannot be used") == true)
+    }
+
     @Test func `refuses settings that cannot hold together`() {
         #expect(complaint(["batch-cap": "100", "queue-capacity": "99"]).contains("--batch-cap"))
         #expect(complaint(["sender-comp-id": "EXCH"]).contains("both 'EXCH'"))
@@ -120,7 +147,7 @@ import Venue
     @Test func `gives the market-data session ends of its own`() throws {
         let configuration = try read(["market-data": "[::1]:9", "market-data-target-comp-id": "MD", "symbols": "NVDA,BRK.B"])
         #expect(configuration.quotes == .init(endpoint: Endpoint(host: "::1", port: 9), senderCompID: "QUOTES", targetCompID: "MD"))
-        #expect(configuration.feedSettings.symbols == ["NVDA", "BRK.B"])
+        #expect(configuration.feedSettings(nil).symbols == ["NVDA", "BRK.B"])
         #expect(configuration.quotes.endpoint.description == "[::1]:9")
     }
 

@@ -87,6 +87,16 @@ import Trading
         let again = try await program("env", "KEY=\(key)", "sh", demoFolder + "/place-order.sh", "NVDA", "BUY", "10", String(price))
         #expect(again.output.contains("Idempotency-Replayed: true") && again.output.contains(id.text), "\(again)")
 
+        // A past that is made up, and says so.
+        func get(_ path: String) async throws -> String {
+            try await program("curl", "-sS", "-H", "Authorization: Bearer \(one.token)", one.base_url + path).output
+        }
+        let stock = try await get("/v1/stocks/NVDA")
+        #expect(stock.contains(#""name":"NVIDIA Corporation","exchange":"SIM""#) && stock.contains(#""previous_close":"125.50""#), "\(stock)")
+        let history = try await get("/v1/symbols/NVDA/history?range=1Y&points=12")
+        #expect(history.contains(/"source":"(feed\+)?simulated","downsampled":"lttb"/) && history.matches(of: /"t":/).count == 12, "\(history)")
+        #expect(try await get("/v1/symbols?query=ford").contains(#""symbol":"F""#))
+
         try await walk(first)
 
         let second = try await start().end(within: .seconds(60))

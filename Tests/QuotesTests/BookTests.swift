@@ -158,16 +158,16 @@ struct Shop {
         _ = shop.tick(1)
         _ = shop.book.apply(Tick(place: others[150], number: 1, bid: 10, ask: 20), at: shop.now)
         var seen: [Int] = []
-        shop.book.takeChanges(of: reader) { place, _ in seen.append(place) }
+        shop.book.takeChanges(of: reader) { place, _, _ in seen.append(place) }
         #expect(seen == [shop.place, others[150]])
         seen = []
         _ = shop.tick(1, kind: .refresh)
-        shop.book.takeChanges(of: reader) { place, _ in seen.append(place) }
+        shop.book.takeChanges(of: reader) { place, _, _ in seen.append(place) }
         #expect(seen.isEmpty)
         shop.book.setHalted(true, at: shop.place)
-        shop.book.takeChanges(of: reader) { place, _ in seen.append(place) }
+        shop.book.takeChanges(of: reader) { place, _, _ in seen.append(place) }
         #expect(seen == [shop.place])
-        #expect(Freshness().state(of: shop.quote, at: shop.now) == .halted)
+        #expect(Freshness().state(of: shop.quote, at: shop.now) == .haltedByExchange)
     }
 
     @Test func `makes a candle of each minute from the prices traded at`() {

@@ -29,14 +29,15 @@ extension `On PostgreSQL, storage` {
             ("send", "read_outbox", "256", nil),
             (
                 "send", "update_orders",
-                "\(orders), ARRAY[2]::smallint[], ARRAY[1], ARRAY[0], ARRAY[0], ARRAY[0]::smallint[], ARRAY[false], ARRAY['']::text[], ARRAY[1], \(day), '\"ord_\"YYYYMMDD\"_aaaa\"')",
+                "\(orders), ARRAY[2]::smallint[], ARRAY[1], ARRAY[0], ARRAY[0], ARRAY[0]::smallint[], ARRAY[false], ARRAY['']::text[], ARRAY[1], \(day), '\"ord_\"YYYYMMDD\"_aaaa\"'), "
+                    + "ARRAY[1]::smallint[], ARRAY[1]",
                 6
             ),
             ("send", "read_sent", "'s', 1, 1, 9", nil), ("send", "note_asked", "\(orders), \(bounds), 1", 1),
             (
                 "receive", "insert_inbox",
                 "'s', 1, 1, 1, ARRAY[1], ARRAY[1]::smallint[], \(orders), ARRAY['']::text[], ARRAY['e'], ARRAY['20260101'], ARRAY['F'], ARRAY['2'], ARRAY[1], "
-                    + "ARRAY[1], ARRAY[1], ARRAY[1], ARRAY[1], ARRAY['NVDA'], ARRAY['1'], ARRAY['']::text[], ARRAY[1], ARRAY['']::bytea[], \(bounds), ARRAY['']::text[]",
+                    + "ARRAY[1], ARRAY[1], ARRAY[1], ARRAY[1], ARRAY['NVDA'], ARRAY['1'], ARRAY['']::text[], ARRAY[1], ARRAY['']::bytea[], \(bounds), ARRAY['']::text[], ARRAY['']::text[]",
                 1
             ),
             ("settle", "read_inbox", "256", nil),

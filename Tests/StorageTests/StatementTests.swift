@@ -23,7 +23,7 @@ extension `On PostgreSQL, storage` {
             let connection = try Database(database.options).connection()
             let large = [
                 "idempotency_keys", "orders", "balances", "log", "inbox", "ledger_entries", "executions", "fix_sent", "accounts", "credentials",
-                "parked_reports",
+                "parked_reports", "candles_1m", "candles_1d",
             ]
             let hot = [
                 "advance_events", "change_balances", "lock_shards", "read_accounts", "read_balances", "read_keys", "read_key",
@@ -32,7 +32,8 @@ extension `On PostgreSQL, storage` {
                 "read_log",
                 "read_event_bounds", "read_all_balances", "read_overdue_orders", "delete_old_sent",
                 "read_silent_orders",
-                "read_unknown_orders", "read_sent", "insert_inbox", "note_asked", "park_reports", "delete_old_events", "delete_old_inbox",
+                "read_unknown_orders", "read_sent", "insert_inbox", "note_asked", "park_reports", "delete_old_events", "delete_old_inbox", "read_minutes",
+                "read_days", "read_day_ranges", "roll_up_days", "merge_minutes", "delete_old_minutes",
             ]
             for name in hot {
                 #expect(SQL.all.contains { $0.name == name })

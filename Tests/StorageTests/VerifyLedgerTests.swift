@@ -155,6 +155,7 @@ extension `On PostgreSQL, storage` {
                 "INSERT INTO fix_sent SELECT generation, 3, sent_at, resend_by, shard, session_id, msg_type, order_id, body FROM fix_sent WHERE number = 1; UPDATE fix_sessions SET next_out = 4",
                 ["venue-orders"]
             ),
+            (Self.sentAgain, ["venue-orders"]),
             ("UPDATE fix_sent SET body = '\\x31313d6f726401' WHERE number = 1", ["venue-orders"]),
             ("UPDATE fix_sent SET order_id = 'nothing' WHERE number = 1", ["venue-orders"]),
             ("UPDATE orders SET routed_at = NULL WHERE order_id = '\(first)'", ["venue-orders"]),
@@ -171,6 +172,18 @@ extension `On PostgreSQL, storage` {
             ("UPDATE shards SET sent_log = next_log WHERE shard = \(account.shard)", ["counters"]),
             ("UPDATE fix_sessions SET next_out = 2", ["counters"]),
         ]
+
+        /// The first message once more, with PossResend=Y in front.
+        private static let sentAgain = """
+            INSERT INTO fix_sent SELECT generation, 3, sent_at, resend_by, shard, session_id, msg_type, order_id, '\\x39373d5901'::bytea || body
+            FROM fix_sent WHERE number = 1;
+            UPDATE fix_sessions SET next_out = 4
+            """
+
+        @Test func `lets an order be sent again as often as that was decided`() throws {
+            try tamper(Self.sentAgain + "; UPDATE orders SET resends = 1 WHERE order_id = (SELECT order_id FROM fix_sent WHERE number = 1)")
+            #expect(try failing().isEmpty)
+        }
 
         @Test(arguments: faults.indices) func `finds what was changed behind its back`(_ index: Int) throws {
             let (sql, checks) = Self.faults[index]

@@ -10,16 +10,16 @@ private enum Outcome: Hashable {
 
 /// State × event: each line a state, each column an event. `.` known, `!` contradiction, else the state that it moves to; told is the event's own type.
 private let table = """
-                   routed  acknowledged  part     rest     cancel_requested  cancel_rejected  cancelled  expired  rejected  doubted
-    ACCEPTED         R       W             P        F        A                 .                C          E        J         U
-    ROUTED           .       W             P        F        R                 .                C          E        J         U
-    WORKING          .       .             P        F        W                 .                C          E        J         U
-    PARTIALLY_FILLED .       .             P        F        P                 .                C          E        J         U
-    FILLED           .       .             F        F        !                 .                .          .        !         .
-    CANCELLED        .       .             C        F        !                 .                .          .        !         .
-    EXPIRED          .       .             E        F        !                 .                .          .        !         .
-    REJECTED         .       .             J        F        !                 .                !          !        .         .
-    UNKNOWN          .       W             P        F        U                 .                C          E        J         .
+                   routed  acknowledged  part     rest     cancel_requested  cancel_rejected  cancelled  expired  rejected  doubted  lost_in_reset
+    ACCEPTED         R       W             P        F        A                 .                C          E        J         U        .
+    ROUTED           .       W             P        F        R                 .                C          E        J         U        .
+    WORKING          .       .             P        F        W                 .                C          E        J         U        .
+    PARTIALLY_FILLED .       .             P        F        P                 .                C          E        J         U        .
+    FILLED           .       .             F        F        !                 .                .          .        !         .        .
+    CANCELLED        .       .             C        F        !                 .                .          .        !         .        .
+    EXPIRED          .       .             E        F        !                 .                .          .        !         .        .
+    REJECTED         .       .             J        F        !                 .                !          !        .         .        .
+    UNKNOWN          .       W             P        F        U                 .                C          E        J         .        A
     """
 
 private let letters: [String: OrderStatus] = [
@@ -38,7 +38,7 @@ private func events(filled: Int64) -> [(name: String, event: OrderEvent, told: O
         ("cancelled", .cancelled(reason: "why"), .cancelled),
         ("expired", .expired(reason: "why"), .expired),
         ("rejected", .rejected(reason: "why"), .rejected),
-        ("doubted", .doubted(reason: "why"), .unknown),
+        ("doubted", .doubted(reason: "why"), .unknown), ("lost_in_reset", .lostInReset, .accepted),
     ]
 }
 

@@ -133,32 +133,3 @@ import Wire
         #expect(throws: AnswerError.self) { try CredentialView.readChallenge(body) }
     }
 }
-
-@Suite struct `A quote` {
-    private let quote = QuoteView(
-        symbol: Symbol("NVDA")!,
-        sequence: 42,
-        bid: Amount("125.49"),
-        ask: Amount("125.5025"),
-        last: nil,
-        asOf: 1_773_647_999_800,
-        ageMilliseconds: 320,
-        state: "LIVE",
-        reason: nil
-    )
-
-    @Test func `is a list of strings in a snapshot`() {
-        #expect(
-            text(QuoteView.listBody([quote], serverTime: 5))
-                == #"{"quotes":[{"symbol":"NVDA","sequence":42,"bid":"125.49","ask":"125.5025","last":null,"#
-                + #""as_of":1773647999800,"age_ms":320,"state":"LIVE","reason":null}],"server_time":5}"#
-        )
-    }
-
-    @Test func `is numbers in a tick`() {
-        #expect(
-            text(quote.tick) == #"{"symbol":"NVDA","sequence":42,"bid":125.49,"ask":125.5025,"last":null,"#
-                + #""as_of":1773647999800,"age_ms":320,"state":"LIVE","reason":null}"#
-        )
-    }
-}

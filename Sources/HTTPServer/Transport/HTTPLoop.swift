@@ -105,7 +105,13 @@ import Synchronization
         thread.store(UInt(pthread_self()), ordering: .releasing)
         unsafe event_base_loop(base, EVLOOP_NO_EXIT_ON_EMPTY)
         unsafe event_base_loop(base, EVLOOP_NONBLOCK)  // Freed sockets are closed by one more pass.
-        inbox.withLock { $0.isClosed = true }
+        // What was accepted until now is still done: a connection that was handed over meanwhile has to be freed.
+        let rest = inbox.withLock { inbox in
+            inbox.isClosed = true
+            return inbox.work
+        }
+        for item in rest { item() }
+        drain()
     }
 
     /// Ends the thread once the present callback is over. No task may be left that wants to run here.

@@ -13,6 +13,8 @@ package struct FeedSettings: Sendable {
     package var symbols: [String]
     /// In how many milliseconds each symbol is compared with the feed's own picture once; nil = never.
     package var driftInterval: Int64?
+    /// TLS on the line; nil = none.
+    package var tls: LineTLS?
 
     package init(
         host: String,
@@ -21,7 +23,8 @@ package struct FeedSettings: Sendable {
         targetCompID: String,
         heartbeatSeconds: Int,
         symbols: [String],
-        driftInterval: Int64? = nil
+        driftInterval: Int64? = nil,
+        tls: LineTLS? = nil
     ) {
         self.host = host
         self.port = port
@@ -30,6 +33,7 @@ package struct FeedSettings: Sendable {
         self.heartbeatSeconds = heartbeatSeconds
         self.symbols = symbols
         self.driftInterval = driftInterval
+        self.tls = tls
     }
 }
 
@@ -52,6 +56,7 @@ package final class QuoteFeed: MarketFeed {
         session.heartbeatSeconds = settings.heartbeatSeconds
         session.resetOnLogon = true
         var configuration = Initiator.Configuration(host: settings.host, port: settings.port, session: session)
+        configuration.tls = settings.tls
         let status = FeedStatus()
         self.status = status
         // A price is stale after 2.5 s: whoever waits longer between attempts waits in vain.

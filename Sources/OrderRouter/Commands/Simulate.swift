@@ -1,3 +1,4 @@
+import Cryptography
 import ExchangeSimulator
 import FIX
 import HTTPServer
@@ -14,6 +15,9 @@ extension Command {
         "Runs a venue to trade against: a FIX 4.4 acceptor with orders, quotes and faults on request.",
         flags: [
             Flag("listen", "host:port", .optional, "Where it listens; \(simulatorEndpoint) without it. Port 0 takes any free one."),
+            Flag("tls-certificate", "file", .optional, "Certificate chain in PEM: every line is then secured by TLS; plain without it."),
+            Flag("tls-key", "file", .optional, "Private key of the certificate in PEM."),
+            Flag("tls-client-ca", "file", .optional, "Who connects must show a certificate that one of these authorities (PEM) has signed."),
             Flag("comp-id", "id", .optional, "Its own CompID, which contains SIM or TEST; \(simulatorCompID) without it."),
             Flag("allow-live-name", .mark, "The CompID may be any: for a counterparty that cannot be told another."),
             Flag("orders-comp-id", "id", .repeated, "Who may log on for orders; ORDERS without it."),
@@ -85,6 +89,7 @@ extension Command {
         var configuration = EchoVenue.Configuration()
         configuration.host = endpoint.host
         configuration.port = endpoint.port
+        configuration.tls = try lineTLS(arguments)
         configuration.compID = try testCompID(arguments, configuration.compID)
         configuration.parties = arguments.has("any-comp-id") ? [] : try compIDs(arguments, "orders-comp-id") ?? []
         configuration.resetOnLogon = arguments.has("reset-on-logon")
@@ -148,11 +153,23 @@ extension Command {
         return Set(arguments.all(flag))
     }
 
-    private static func venueConfiguration(_ arguments: Arguments) throws(UsageError) -> SimulatedVenue.Configuration {
+    private static func lineTLS(_ arguments: Arguments) throws -> LineTLS? {
+        let (certificate, key, clients) = (arguments.value("tls-certificate"), arguments.value("tls-key"), arguments.value("tls-client-ca"))
+        guard let certificate, let key else {
+            guard certificate == nil, key == nil, clients == nil else {
+                throw UsageError("TLS needs both files, --tls-certificate and --tls-key.")
+            }
+            return nil
+        }
+        return try LineTLS.acceptor(identity: LineTLS.Identity(certificateChain: certificate, privateKey: key), clientAuthorities: clients)
+    }
+
+    private static func venueConfiguration(_ arguments: Arguments) throws -> SimulatedVenue.Configuration {
         let endpoint = try simulatorListen(arguments)
         var configuration = SimulatedVenue.Configuration()
         configuration.host = endpoint.host
         configuration.port = endpoint.port
+        configuration.tls = try lineTLS(arguments)
         configuration.compID = try testCompID(arguments, simulatorCompID)
         configuration.orderParties = try compIDs(arguments, "orders-comp-id") ?? configuration.orderParties
         configuration.marketDataParties = try compIDs(arguments, "market-data-comp-id") ?? configuration.marketDataParties

@@ -31,6 +31,7 @@ struct Demo {
     /// What the demo decides itself.
     static let fixedFlags: Set = [
         "database-url", "listen", "tls-certificate", "tls-key", "jwks", "issuer", "audience", "venue", "sender-comp-id", "target-comp-id",
+        "venue-tls", "venue-tls-ca", "venue-tls-name", "venue-tls-certificate", "venue-tls-key", "market-data-tls",
         "market-data", "market-data-sender-comp-id", "market-data-target-comp-id",
     ]
 
@@ -108,6 +109,7 @@ struct Demo {
 
         let issuer = try DevelopmentIssuer(directory: folder + "/issuer", issuer: Self.issuer, audience: Self.audience)
         try openAccount(url)
+        try DemoHistory.load(into: url, prices: SimulatedVenue.startPrices, at: Date.nowMilliseconds)
         let credential = try await enrolDevice(url, description.keyPath)
         let token = try issuer.issue(
             subject: "demo",

@@ -1,3 +1,4 @@
+import FIX
 import Gateway
 import HTTPServer
 import MarketData
@@ -49,6 +50,8 @@ struct Configuration: Sendable {
     var batchCap = 1
     var limits = RiskLimits(maximumQuantity: 1, maximumNotional: .zero, collarBasisPoints: 0)
     var freshness = Freshness()
+    /// Milliseconds.
+    var priceWindow: Int64 = 500
     var deadlines = RouteDeadlines(immediateMilliseconds: 0, sessionMilliseconds: 0)
     var sweep = Sweep.Times()
 
@@ -56,7 +59,9 @@ struct Configuration: Sendable {
     var venue = FIXPeer()
     var heartbeatSeconds = 30
     var venueSession = SessionOptions()
+    var lines = LineOptions()
     var isLive = false
+    var sendsAgain = true
     var leaseMilliseconds: Int64 = 0
     var askMilliseconds: Int64 = 0
     /// Endpoint and TargetCompID may be unset: then they are the venue's. `quotes` is what holds.
@@ -65,6 +70,10 @@ struct Configuration: Sendable {
     var marketDataTargetCompID: String?
     /// What is subscribed to; `*` alone: all that the feed has.
     var symbols: [String] = []
+    /// The file of the exchanges' calendars; nil: those that come with the program.
+    var calendars: String?
+    /// How long candles of a minute are kept, ms.
+    var candlesKept: Int64 = 0
 
     var feed = FeedChoice.fix
     var feedSpeed = 1
@@ -85,7 +94,8 @@ struct Configuration: Sendable {
         )
     }
 
-    var feedSettings: FeedSettings {
+    /// - Parameter tls: of `lines`, for the market-data line.
+    func feedSettings(_ tls: LineTLS?) -> FeedSettings {
         FeedSettings(
             host: quotes.endpoint.host,
             port: quotes.endpoint.port,
@@ -93,23 +103,28 @@ struct Configuration: Sendable {
             targetCompID: quotes.targetCompID,
             heartbeatSeconds: heartbeatSeconds,
             symbols: symbols,
-            driftInterval: driftInterval
+            driftInterval: driftInterval,
+            tls: tls
         )
     }
 
     /// The numbers that the desk decides by. Executions are unique under the venue's CompID.
     var deskRules: DeskRules {
-        DeskRules(
+        var rules = DeskRules(
             limits: limits,
             freshness: freshness,
             deadlines: deadlines,
             venue: venue.targetCompID,
             venueSession: "\(venue.senderCompID)->\(venue.targetCompID)"
         )
+        rules.sendsAgain = sendsAgain
+        return rules
     }
 
-    /// - Parameter holder: names this run among the holders of the session's lease.
-    func venueSettings(holder: String) -> VenueSettings {
+    /// - Parameters:
+    ///   - holder: names this run among the holders of the session's lease.
+    ///   - tls: of `lines`, for the line for orders.
+    func venueSettings(holder: String, _ tls: LineTLS? = nil) -> VenueSettings {
         var settings = VenueSettings(
             host: venue.endpoint.host,
             port: venue.endpoint.port,
@@ -118,6 +133,7 @@ struct Configuration: Sendable {
             heartbeatSeconds: heartbeatSeconds,
             holder: holder
         )
+        settings.tls = tls
         venueSession.apply(to: &settings.session)
         settings.leaseDuration = leaseMilliseconds
         // A quarter: three renewals may fail before the lease is lost, and the margin covers what two clocks and the network make of a second.
@@ -167,6 +183,7 @@ struct Configuration: Sendable {
         if isLive, case .file = feed {
             throw UsageError("--feed (ORDER_ROUTER_FEED) is a recorded file, and --live is yes: nobody trades for real on prices of another day.")
         }
+        try lines.check()
         guard batchCap <= queueCapacity else {
             throw UsageError(
                 "--batch-cap (ORDER_ROUTER_BATCH_CAP) is \(batchCap), more than --queue-capacity, \(queueCapacity): a batch comes from the queue."

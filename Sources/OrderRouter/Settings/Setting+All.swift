@@ -5,7 +5,7 @@ import Trading
 
 extension Setting {
     /// Every setting of a router, in the order in which help and README show them.
-    static let all: [Setting] = database + clients + deciding + venue + venueSession + quotes + process
+    static let all: [Setting] = database + clients + streams + deciding + venue + line + venueSession + quotes + process
 
     private static let database: [Setting] = [
         Setting(
@@ -114,14 +114,6 @@ extension Setting {
             .value("75s"),
             "Between two requests of a connection.",
             why: "Above the 60 s of common proxies, so that they close first and no request is lost in between."
-        ),
-        Setting(
-            "stream-heartbeat",
-            .duration(.seconds(1)...(.seconds(300))),
-            \.http.streamHeartbeat,
-            .value("15s"),
-            "A comment is sent on an event stream that was silent for so long.",
-            why: "The published contract says 15 s: below what proxies close."
         ),
         Setting(
             "stop-within",
@@ -285,6 +277,14 @@ extension Setting {
             optional: \.venueResets,
             .absent("never"),
             "When both sequence numbers begin again at 1: `logon`, `logout`, `disconnect`. Every order at the venue is then asked about."
+        ),
+        Setting(
+            "venue-poss-resend",
+            .yesOrNo,
+            \.sendsAgain,
+            .value("yes"),
+            "Whether an order that the venue has lost when the numbers began again is sent again (PossResend=Y) within its deadline; with no it ends "
+                + "CANCELLED, `not_routed`."
         ),
         Setting(
             "venue-hours",

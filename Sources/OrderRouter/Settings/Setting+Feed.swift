@@ -47,6 +47,21 @@ extension Setting {
             "How often each symbol is compared with the feed's own picture.",
             why: "10,000 symbols are 170 a second, a thousandth of what the feed brings."
         ),
+        Setting(
+            "calendars",
+            .text("file", "a file of calendars"),
+            optional: \.calendars,
+            .absent("those that come with the program"),
+            "When the exchanges trade: zones, sessions, holidays and half days; `Sources/MarketData/exchange-calendars.txt` says how it is written."
+        ),
+        Setting(
+            "candles-kept",
+            .time(.seconds(86_400)...(.seconds(10 * 366 * 86_400))),
+            \.candlesKept,
+            .value("35d"),
+            "How long the candles of minutes are kept; those of days are kept for ever.",
+            why: "A month of candles of an hour is what is told, and some days for whoever looks into them."
+        ),
     ]
 }
 

@@ -9,6 +9,12 @@ package final class Initiator: Sendable {
         package var runner = RunnerSettings()
         /// For each address of the host: a venue in another city answers within a tenth of it.
         package var connectTimeout: Int32 = 5_000
+        /// TLS on the line; nil = none.
+        package var tls: LineTLS? {
+            willSet { precondition(newValue.map { $0.role == .initiator } ?? true, "An initiator looks at a certificate.") }
+        }
+        /// For the TLS handshake, in milliseconds: two or three times to the venue and back, as connecting.
+        package var handshakeTimeout: Int64 = 5_000
         /// Milliseconds between attempts: the first ones quick, for a restart of the venue costs orders; the longest short enough for a person
         /// to wait for. Each wait is jittered between half and all of its length, so that many routers do not come at once.
         package var backoff: ClosedRange<Int64> = 100...10_000
@@ -99,6 +105,10 @@ package final class Initiator: Sendable {
     private func connectOnce(_ store: any SessionStore) throws -> Bool {
         let numbers = try store.load()
         let socket = try FIXSocket.connect(host: configuration.host, port: configuration.port, timeout: configuration.connectTimeout)
+        if let tls = configuration.tls {
+            let isStopping = { self.control.stopText != nil }
+            try socket.secure(with: tls, host: configuration.host, timeout: configuration.handshakeTimeout, clock: clock, isOver: isStopping)
+        }
         _ = control.takeDrop()
         var settings = configuration.session
         // In this generation the counterparty has said nothing yet: it has to begin again as we did.

@@ -104,12 +104,7 @@ final class SessionRunner {
         try decodeAndProcess()
         try pullIfDue()
         try replayNext()
-        let ready = Readiness.wait(
-            reading: socket.descriptor,
-            writing: pending.isEmpty ? nil : socket.descriptor,
-            wakeUp: control.wakeUp,
-            timeout: timeout()
-        )
+        let ready = socket.wait(writing: !pending.isEmpty, wakeUp: control.wakeUp, timeout: timeout())
         if ready.woken { pullDue = 0 }
         if ready.writable { try flush() }
         if ready.readable { try read() }
@@ -218,13 +213,15 @@ final class SessionRunner {
     }
 
     private func flush() throws {
-        while !pending.isEmpty {
+        var written = 0
+        defer { pending.removeFirst(written) }
+        while written < pending.count {
             guard store.mayWrite(at: clock.monotonic()) else { throw Ended(reason: "the right to write is lost") }
-            let count = try socket.write(pending[...])
+            let count = try socket.write(pending[written...])
             if count == 0 { break }
-            pending.removeFirst(count)
+            written += count
         }
-        if pending.count > settings.writeLimit { throw Ended(reason: "the counterparty does not read") }
+        if pending.count - written > settings.writeLimit { throw Ended(reason: "the counterparty does not read") }
     }
 
     private func linger() throws {

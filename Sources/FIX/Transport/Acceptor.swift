@@ -7,6 +7,12 @@ package final class Acceptor: Sendable {
         /// 0 = any free port.
         package var port: UInt16 = 0
         package var runner = RunnerSettings()
+        /// TLS on every connection; nil = none on any.
+        package var tls: LineTLS? {
+            willSet { precondition(newValue.map { $0.role == .acceptor } ?? true, "An acceptor shows a certificate.") }
+        }
+        /// For the TLS handshake, in milliseconds: a counterparty in another city needs a tenth of a second.
+        package var handshakeTimeout: Int64 = 5_000
         /// A connection that says nothing is closed after this long, in milliseconds.
         package var logonTimeout: Int64 = 10_000
         /// How long a connection waits for the one before it to end, in milliseconds: a counterparty that has logged out may be back before its line is seen to
@@ -188,6 +194,10 @@ package final class Acceptor: Sendable {
     private func serve(_ socket: FIXSocket) {
         defer { socket.close() }
         do {
+            if let tls = configuration.tls {
+                let isStopping = { self.registry.withLock(\.stopping) }
+                try socket.secure(with: tls, host: configuration.host, timeout: configuration.handshakeTimeout, clock: clock, isOver: isStopping)
+            }
             var decoder = FrameDecoder()
             guard let logon = try firstMessage(socket, &decoder), logon.type == .logon,
                 let sender = logon.string(.senderCompID), let target = logon.string(.targetCompID)
@@ -253,7 +263,7 @@ package final class Acceptor: Sendable {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         // A look at the request to stop each 100 ms: nothing else can wake a connection that has no session yet.
         while clock.monotonic() < deadline, !registry.withLock({ $0.stopping }) {
-            guard Readiness.wait(reading: socket.descriptor, writing: nil, wakeUp: nil, timeout: 100).readable else { continue }
+            guard socket.wait(writing: false, wakeUp: nil, timeout: 100).readable else { continue }
             switch try socket.read(into: &buffer) {
             case .nothing: continue
             case .closed: return nil

@@ -1,0 +1,108 @@
+import HTTPServer
+import Identity
+import MarketData
+import Quotes
+import Storage
+import Trading
+import Wire
+
+/// Prices: the last ones by GET, and the stream of those that change.
+extension APIHandler {
+    /// Symbols in one question or on one stream: a watch list, not a market.
+    static let maximumSymbols = 100
+
+    /// What a token may see.
+    struct Entitlement {
+        let principal: Principal
+        let isDelayed: Bool
+    }
+
+    /// Real time where the scope says so, else fifteen minutes delayed.
+    func entitlement(_ call: Call) async throws -> Entitlement {
+        let principal = try await principal(call)
+        if principal.scopes.contains(.marketRead) { return Entitlement(principal: principal, isDelayed: false) }
+        if principal.scopes.contains(.marketDelayed) { return Entitlement(principal: principal, isDelayed: true) }
+        throw Problem(.scopeMissing, "The token needs the scope \(Scope.marketRead.rawValue), or \(Scope.marketDelayed.rawValue) for delayed prices.")
+    }
+
+    /// GET /v1/quotes?symbols=NVDA,AAPL: the last quote of each symbol with its age and state.
+    func quotes(_ call: inout Call) async throws -> HTTPResponse {
+        let parameters = try parameters(call, ["symbols"])
+        let entitlement = try await entitlement(call)
+        // Halts as they are in the database at this moment: what an order would be refused by.
+        api.prices.conditions.setHalts(try await read { try $0.halts() })
+        let now = api.now()
+        let views = try listings(parameters, entitlement).map { listing in
+            let standing = api.prices.conditions.standing(
+                of: listing.symbol,
+                listing.quote,
+                at: entitlement.isDelayed ? now - api.prices.board.delay : now
+            )
+            return QuoteView(listing.symbol, listing.quote, standing, isDelayed: entitlement.isDelayed, at: now)
+        }
+        return HTTPResponse(json: QuoteView.listBody(views, serverTime: now))
+    }
+
+    /// GET /v1/marketdata/tickers/stream?symbols=NVDA,AAPL: Server-Sent Events `snapshot` (each symbol, first), `tick`, `market` and, each second, `asof`.
+    /// A reconnect begins with fresh snapshots, whatever `Last-Event-ID` says: prices have no history here.
+    func tickers(_ call: inout Call) async throws -> HTTPResponse {
+        let parameters = try parameters(call, ["symbols"])
+        let entitlement = try await entitlement(call)
+        let symbols = try api.prices.places(of: try listings(parameters, entitlement).map(\.symbol))
+        api.metrics.count("order_router_price_streams_total", [("form", "sse")])
+        return .pushed(TickerStream(api.prices, symbols, entitlement))
+    }
+
+    /// The symbols that a query names; each is known.
+    private func listings(_ parameters: QueryParameters, _ entitlement: Entitlement) throws -> [Listing] {
+        guard let names = parameters["symbols"]?.split(separator: ",", omittingEmptySubsequences: false), names.count <= Self.maximumSymbols else {
+            throw Problem.invalid("symbols", "Send symbols=NVDA,AAPL: 1 to \(Self.maximumSymbols) of them.")
+        }
+        return try names.map { name in
+            guard let symbol = Symbol(String(name)) else { throw Problem.invalid("symbols", "'\(name.prefix(16))' is not a symbol.") }
+            return try listing(of: symbol, isDelayed: entitlement.isDelayed)
+        }
+    }
+
+    func listing(of symbol: Symbol, isDelayed: Bool) throws(Problem) -> Listing {
+        let board = api.prices.board
+        guard let listing = isDelayed ? board.delayedListing(of: symbol) : board.listing(of: symbol) else {
+            throw Problem(.unknownSymbol, "\(symbol) is not traded here. Check the symbol.", outcome: .notApplicable)
+        }
+        return listing
+    }
+}
+
+/// One client of the ticker stream.
+///
+/// @unchecked Sendable: `client` belongs to the connection's loop.
+private final class TickerStream: PushHandler, @unchecked Sendable {
+    private let prices: PriceStreams
+    private let symbols: [(place: Int, symbol: Symbol)]
+    private let isDelayed: Bool
+    private let expiresAt: Int64
+    private var client: TickerClient?
+
+    init(_ prices: PriceStreams, _ symbols: [(place: Int, symbol: Symbol)], _ entitlement: APIHandler.Entitlement) {
+        self.prices = prices
+        self.symbols = symbols
+        isDelayed = entitlement.isDelayed
+        expiresAt = entitlement.principal.expiresAt
+    }
+
+    func opened(_ connection: PushConnection) {
+        connection.send(Array("retry: 1000\n\n".utf8))
+        let client = TickerClient(PriceSink(connection), form: TickerForm.indexOfEvents, isDelayed: isDelayed, expiresAt: expiresAt)
+        self.client = client
+        let rounds = prices.rounds(of: connection)
+        rounds.add(client)
+        rounds.watch(symbols, every: 1, for: client, at: prices.board.now())
+    }
+
+    func closed(_ connection: PushConnection) {
+        if let client { prices.rounds(of: connection).remove(client) }
+        client = nil
+    }
+
+    func stopping(_ connection: PushConnection) { connection.send(Array(": the router stops; connect again\n\n".utf8)) }
+}

@@ -1,0 +1,193 @@
+package import Quotes
+package import Trading
+import Wire
+
+/// How a stream writes its events: as Server-Sent Events or as WebSocket messages.
+package struct TickerForm: Sendable {
+    /// Appends one event with its data, JSON.
+    package let append: @Sendable (_ event: StaticString, _ data: [UInt8], _ output: inout [UInt8]) -> Void
+
+    package init(append: @escaping @Sendable (_ event: StaticString, _ data: [UInt8], _ output: inout [UInt8]) -> Void) {
+        self.append = append
+    }
+}
+
+/// The newest picture of each symbol that somebody watches, and its events ready to be sent: made once, when the first client needs them, the same bytes for all.
+/// Belongs to one thread.
+final class TickerTable {
+    struct Entry {
+        let symbol: Symbol
+        /// `"NVDA"`, with its quotes.
+        let name: [UInt8]
+        var watchers = 0
+        var quote: Quote?
+        var values: UInt64 = 1
+        var standing: Conditions.Standing
+        var state: UInt64 = 1
+        /// One of each form; empty = not made since the last change.
+        var ticks: [[UInt8]]
+        var markets: [[UInt8]]
+        var isLive: Bool { standing.state == .live }
+    }
+
+    /// Where its pictures come from.
+    enum Source {
+        /// A reader of the board's changes.
+        case live(reader: Int)
+        case delayed
+    }
+
+    private let board: QuoteBoard
+    private let conditions: Conditions
+    private let source: Source
+    private let forms: [TickerForm]
+    private(set) var entries: [Entry?] = []
+    private var watched: [Int] = []
+    private var statesAt: Int64 = .min
+    private var isDelayed: Bool { if case .delayed = source { true } else { false } }
+
+    /// How often the states of all symbols are looked at, in ms: an age passes its bound without a tick. A tenth of the bound.
+    static let stateInterval: Int64 = 250
+    /// How often delayed pictures are looked at, in ms: the line notes one every ten seconds.
+    static let delayedInterval: Int64 = 1_000
+
+    init(board: QuoteBoard, conditions: Conditions, isDelayed: Bool, forms: [TickerForm]) {
+        self.board = board
+        self.conditions = conditions
+        source = isDelayed ? .delayed : .live(reader: board.addReader())
+        self.forms = forms
+    }
+
+    // MARK: Watchers
+
+    func watch(_ place: Int, _ symbol: Symbol, at now: Int64) {
+        while entries.count <= place { entries.append(nil) }
+        if entries[place] == nil {
+            let standing = conditions.standing(of: symbol, nil, at: now)
+            let none = [[UInt8]](repeating: [], count: forms.count)
+            entries[place] = Entry(symbol: symbol, name: Array("\"\(symbol)\"".utf8), standing: standing, ticks: none, markets: none)
+        }
+        entries[place]?.watchers += 1
+        guard entries[place]?.watchers == 1 else { return }
+        watched.append(place)
+        load(place)
+        look(place, at: now)
+    }
+
+    func unwatch(_ place: Int) {
+        guard let watchers = entries[place]?.watchers else { preconditionFailure("Only what is watched is watched no more.") }
+        entries[place]?.watchers = watchers - 1
+        guard watchers == 1, let index = watched.firstIndex(of: place) else { return }
+        watched.swapAt(index, watched.count - 1)
+        watched.removeLast()
+    }
+
+    // MARK: Pictures
+
+    /// Takes over what has changed.
+    func refresh(at now: Int64) {
+        if case .live(let reader) = source {
+            for (place, quote) in board.takeChanges(
+                of: reader,
+                where: { place in self.entries.indices.contains(place) && (self.entries[place]?.watchers ?? 0) > 0 }
+            ) {
+                set(quote, at: place)
+                look(place, at: now)
+            }
+        }
+        let interval = isDelayed ? Self.delayedInterval : Self.stateInterval
+        guard statesAt == .min || now - statesAt >= interval else { return }
+        statesAt = now
+        // Vouching changes no value and marks nothing: ages are looked up anew.
+        for (place, quote) in board.quotes(at: watched, delayedAt: isDelayed ? now : nil) {
+            set(quote, at: place)
+            look(place, at: now)
+        }
+    }
+
+    private func load(_ place: Int) {
+        for (place, quote) in board.quotes(at: [place], delayedAt: isDelayed ? board.now() : nil) { set(quote, at: place) }
+    }
+
+    private func set(_ quote: Quote?, at place: Int) {
+        let values = quote?.fingerprint ?? 1
+        entries[place]?.quote = quote
+        guard entries[place]?.values != values else { return }
+        entries[place]?.values = values
+        for form in forms.indices { entries[place]?.ticks[form] = [] }
+    }
+
+    private func look(_ place: Int, at now: Int64) {
+        guard let entry = entries[place] else { return }
+        let standing = isDelayed ? delayedStanding(entry, at: now) : conditions.standing(of: entry.symbol, entry.quote, at: now)
+        entries[place]?.standing = standing
+        guard entry.state != standing.fingerprint else { return }
+        entries[place]?.state = standing.fingerprint
+        for form in forms.indices { entries[place]?.markets[form] = [] }
+    }
+
+    /// As it stood when the picture was taken.
+    private func delayedStanding(_ entry: Entry, at now: Int64) -> Conditions.Standing {
+        conditions.standing(of: entry.symbol, entry.quote, at: now - board.delay)
+    }
+
+    // MARK: Events
+
+    func snapshot(_ place: Int, _ form: Int, at now: Int64, to output: inout [UInt8]) {
+        guard let entry = entries[place] else { return }
+        forms[form].append("snapshot", view(entry, at: now).snapshot(serverTime: now), &output)
+    }
+
+    func tick(_ place: Int, _ form: Int, to output: inout [UInt8]) {
+        guard let entry = entries[place] else { return }
+        if entry.ticks[form].isEmpty {
+            var event: [UInt8] = []
+            forms[form].append("tick", view(entry, at: 0).tick, &event)
+            entries[place]?.ticks[form] = event
+            output.append(contentsOf: event)
+            return
+        }
+        output.append(contentsOf: entry.ticks[form])
+    }
+
+    func market(_ place: Int, _ form: Int, at now: Int64, to output: inout [UInt8]) {
+        guard let entry = entries[place] else { return }
+        if entry.markets[form].isEmpty {
+            var event: [UInt8] = []
+            let hours = entry.standing.hours
+            let data = view(entry, at: now).market(at: now, nextOpen: hours.nextOpen, nextClose: hours.nextClose)
+            forms[form].append("market", data, &event)
+            entries[place]?.markets[form] = event
+            output.append(contentsOf: event)
+            return
+        }
+        output.append(contentsOf: entry.markets[form])
+    }
+
+    private func view(_ entry: Entry, at now: Int64) -> QuoteView {
+        QuoteView(entry.symbol, entry.quote, entry.standing, isDelayed: isDelayed, at: now)
+    }
+
+    /// The time for which `asof` speaks: what is shown stood then.
+    func asOf(at now: Int64) -> Int64 { isDelayed ? now - board.delay : now }
+}
+
+extension QuoteView {
+    package init(_ symbol: Symbol, _ quote: Quote?, _ standing: Conditions.Standing, isDelayed: Bool, at now: Int64) {
+        self.init(
+            symbol: symbol,
+            sequence: quote?.sequence ?? 0,
+            price: quote?.last,
+            bid: quote?.bid,
+            ask: quote?.ask,
+            volume: quote?.volume,
+            changedAt: quote?.changedAt,
+            asOf: quote.flatMap { $0.vouchedAt == Quote.never ? nil : $0.vouchedAt },
+            ageMilliseconds: quote?.age(at: now),
+            marketState: standing.hours.state.rawValue,
+            state: standing.state.name,
+            reason: standing.state.reason,
+            isDelayed: isDelayed
+        )
+    }
+}

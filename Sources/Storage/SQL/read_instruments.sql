@@ -1,0 +1,2 @@
+-- Every instrument, by symbol.
+SELECT symbol, name, exchange FROM instruments ORDER BY symbol
