@@ -26,8 +26,6 @@ package final class API: Sendable {
     /// Told of each answered request, for the log.
     package let answered: @Sendable (AnsweredRequest) -> Void
     /// Milliseconds since the epoch.
-    /// Every symbol of the feed, for the operator.
-    package let symbolReports: @Sendable () -> [SymbolReport]
     package let now: @Sendable () -> Int64
     /// The generation of this run and machine in request ids, so that they are unique across restarts.
     package let runID: String
@@ -46,7 +44,6 @@ package final class API: Sendable {
         metrics: Metrics,
         readiness: @escaping @Sendable () async -> Readiness,
         gauges: @escaping @Sendable () -> Void,
-        symbolReports: @escaping @Sendable () -> [SymbolReport],
         answered: @escaping @Sendable (AnsweredRequest) -> Void,
         now: @escaping @Sendable () -> Int64,
         runID: String
@@ -64,7 +61,6 @@ package final class API: Sendable {
         self.metrics = metrics
         self.readiness = readiness
         self.gauges = gauges
-        self.symbolReports = symbolReports
         self.answered = answered
         self.now = now
         self.runID = runID

@@ -1,5 +1,6 @@
 import HTTPServer
 import Identity
+import MarketData
 import Quotes
 import Storage
 import Trading
@@ -17,8 +18,8 @@ extension APIHandler {
         json.beginObject()
         json.name("symbols")
         json.beginArray()
-        for report in api.symbolReports() {
-            let state = api.freshness.state(of: report.quote, at: now)
+        for report in api.prices.board.reports {
+            let state = api.prices.conditions.standing(of: report.symbol, report.quote, at: now).state
             if let wanted = parameters["state"], wanted != state.name { continue }
             json.beginObject()
             json.member("symbol", report.symbol.text)

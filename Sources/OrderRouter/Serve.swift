@@ -264,7 +264,6 @@ extension Serve {
                 market.gauge(metrics)
                 feedGauges(feed, market.board)
             },
-            symbolReports: { market.board.reports },
             answered: logRequest,
             now: now,
             runID: String(UUID().uuidString.prefix(8).lowercased())

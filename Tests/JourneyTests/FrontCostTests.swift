@@ -96,7 +96,6 @@ private final class Front: Sendable {
             metrics: Metrics(),
             readiness: { Readiness(database: true, migrations: true, venue: true, marketData: true) },
             gauges: {},
-            symbolReports: { [] },
             answered: { _ in },
             now: Town.now,
             runID: "test"
