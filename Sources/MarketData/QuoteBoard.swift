@@ -55,21 +55,6 @@ package final class QuoteBoard: QuoteSource {
     /// Looks at the book.
     package func read<Value: Sendable>(_ body: (borrowing Book) -> Value) -> Value { state.withLock { body($0.book) } }
 
-    /// For the operator: every symbol, in the order in which the feed brought them.
-    package var reports: [SymbolReport] {
-        read { book in
-            book.slots.indices.map { place in
-                let slot = book.slots[place]
-                let hasRefused = slot.refusedBid != 0 || slot.refusedAsk != 0
-                return SymbolReport(
-                    listing: Listing(symbol: book.symbols[place], quote: book.quote(at: place)),
-                    refusedBid: hasRefused ? Amount(units: slot.refusedBid) : nil,
-                    refusedAsk: hasRefused ? Amount(units: slot.refusedAsk) : nil
-                )
-            }
-        }
-    }
-
     // MARK: For the streams
 
     /// A reader of changes: see `takeChanges`.
@@ -116,6 +101,22 @@ package final class QuoteBoard: QuoteSource {
         return state.withLock { state in
             let slot = state.book.place(of: symbol).flatMap { state.delayed.slot(at: $0, now: now) }
             return Listing(symbol: symbol, quote: slot.flatMap { Quote(symbol, $0) }, day: slot?.day ?? DayRange())
+        }
+    }
+
+    /// For the operator: every symbol, in the order in which the feed brought them.
+    package var reports: [SymbolReport] {
+        read { book in
+            book.slots.indices.map { place in
+                let slot = book.slots[place]
+                let hasRefused = slot.refusedBid != 0 || slot.refusedAsk != 0
+                return SymbolReport(
+                    symbol: book.symbols[place],
+                    quote: book.quote(at: place),
+                    refusedBid: hasRefused ? Amount(units: slot.refusedBid) : nil,
+                    refusedAsk: hasRefused ? Amount(units: slot.refusedAsk) : nil
+                )
+            }
         }
     }
 

@@ -97,13 +97,15 @@ package struct Listing: Hashable, Sendable {
 
 /// What an operator sees of a symbol: its price, and the one that was refused last.
 package struct SymbolReport: Hashable, Sendable {
-    package let listing: Listing
+    package let symbol: Symbol
+    package let quote: Quote?
     /// Nil = none was refused yet.
     package let refusedBid: Amount?
     package let refusedAsk: Amount?
 
-    package init(listing: Listing, refusedBid: Amount?, refusedAsk: Amount?) {
-        self.listing = listing
+    package init(symbol: Symbol, quote: Quote?, refusedBid: Amount?, refusedAsk: Amount?) {
+        self.symbol = symbol
+        self.quote = quote
         self.refusedBid = refusedBid
         self.refusedAsk = refusedAsk
     }
