@@ -116,7 +116,7 @@ extension Connection {
         let before = outputLength
         let count = pending.count
         reception.counters.bytesSent.add(count)
-        handedOver += count
+        uptake.handOver(count)
         var sent = 0
         if isPlain, before == 0 {
             let descriptor = descriptor
@@ -127,7 +127,7 @@ extension Connection {
             sent = max(0, result)
         }
         if sent < count {
-            if before == 0 { stalledSince = HTTPLoop.now }
+            if before == 0 { uptake.beginWaiting(at: HTTPLoop.now) }
             let code = unsafe pending.withUnsafeBytes { bytes in
                 unsafe bufferevent_write(bufferevent, bytes.baseAddress! + sent, count - sent)
             }
@@ -165,14 +165,6 @@ extension Connection {
 
     /// True when output has waited for the client longer than allowed without any progress.
     func hasStalled(_ now: UInt64) -> Bool {
-        let left = outputLength
-        if left == 0 { return false }
-        let taken = handedOver - left
-        if taken != takenBefore {
-            takenBefore = taken
-            stalledSince = now
-            return false
-        }
-        return now - min(now, stalledSince) >= reception.configuration.writeTimeout.nanoseconds
+        uptake.hasStalled(left: outputLength, at: now, limit: reception.configuration.writeTimeout)
     }
 }

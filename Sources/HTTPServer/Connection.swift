@@ -44,9 +44,7 @@ import Glibc
     var pending: [UInt8] = []
     var isFlushDue = false
     var closesWhenDrained = false
-    var handedOver = 0
-    var takenBefore = 0
-    var stalledSince: UInt64 = 0
+    var uptake = Uptake()
     var lastStreamOutput: UInt64 = 0
     var writer: EventStreamWriter?
     var isChunked = false

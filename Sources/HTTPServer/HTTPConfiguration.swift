@@ -76,6 +76,10 @@ package struct HTTPConfiguration: Sendable {
     /// The kernel's send buffer of an event stream. It would grow to megabytes, and a slow reader would be shown minutes-old prices.
     package var streamSocketBytes: Int32 = 65_536
 
+    /// What the kernel may hold of a pushed stream without having sent it (TCP_NOTSENT_LOWAT): two windows of fifty symbols. More would be prices that are old
+    /// before they leave; beyond it the client counts as behind.
+    package var pushUnsentBytes: Int32 = 16_384
+
     /// A comment line is sent on a stream that was silent for so long, so that proxies keep it and dead clients are noticed.
     package var streamHeartbeat: Duration = .seconds(15)
 
@@ -108,7 +112,7 @@ package struct HTTPConfiguration: Sendable {
             maximumHeaderBytes + maximumTargetBytes <= RequestParser.hardHeaderLimitBytes,
             "target and headers may have at most \(RequestParser.hardHeaderLimitBytes) bytes"
         )
-        try demand(maximumReadAheadBytes > 0 && streamBufferBytes > 0 && streamSocketBytes > 0, "buffers must be positive")
+        try demand(maximumReadAheadBytes > 0 && streamBufferBytes > 0 && streamSocketBytes > 0 && pushUnsentBytes > 0, "buffers must be positive")
         let spans = [requestTimeout, idleTimeout, writeTimeout, lingerTimeout, sweepInterval, acceptBackOff, streamHeartbeat]
         try demand(spans.allSatisfy { $0 > .zero }, "time-outs must be positive")
     }

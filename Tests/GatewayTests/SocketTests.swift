@@ -77,6 +77,9 @@ import Trading
             #expect(ended.lines.contains { $0.hasPrefix("closed 1008 Too many requests") })
             #expect(ended.messages("error").contains { $0["code"] == "rate_limited" })
 
+            // Orders go on beside it.
+            #expect(try await client.place(client.draft()).status == 201)
+
             // The leeway of 30 s counts for streams as for requests.
             let issued = try served.town.issuer.issue(
                 subject: "s",
@@ -100,6 +103,7 @@ import Trading
             _ = try await refused.state(when: "the refusal") { $0.lines == ["refused 403"] }
             let wrong = try SocketReader(client.with(token: "nonsense"))
             _ = try await wrong.state(when: "the refusal") { $0.lines == ["refused 401"] }
+            #expect(try await client.place(client.draft()).status == 201)
             let plain = try await client.get("/v1/ws")
             #expect(plain.status == 426 && plain.header("Upgrade") == "websocket" && plain.header("Sec-WebSocket-Version") == "13")
         }

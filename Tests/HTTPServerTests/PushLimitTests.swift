@@ -63,6 +63,26 @@ import Testing
         )
     }
 
+    @Test func `know soon that a client has stopped reading`() async throws {
+        let publisher = Publisher()
+        try await withServer(publisher.routes) { server in
+            let client = try RawClient(server, receiveBuffer: 4096)
+            try client.send(RawClient.eventsRequest)
+            try await eventually { publisher.opened == 1 }
+            let sent = Mutex(0)
+            let event = [UInt8](repeating: 0x78, count: 1_000)
+            await publisher.forEach(on: server) { connection in
+                while connection.outstanding == 0, sent.withLock({ $0 }) < 1_000_000 {
+                    connection.send(event)
+                    sent.withLock { $0 += event.count }
+                }
+            }
+            // The client's own buffer, and what may be unsent: the kernel's send buffer would take four times as much.
+            #expect(sent.withLock { $0 } < 40_000)
+            client.vanish()
+        }
+    }
+
     @Test(arguments: ["/events", "/socket"]) func `go on when a slow reader is cut`(_ path: String) async throws {
         let publisher = Publisher()
         try await withServer(publisher.routes) { server in

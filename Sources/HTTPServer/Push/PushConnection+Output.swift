@@ -83,7 +83,7 @@ extension PushConnection {
         guard let bufferevent = unsafe bufferevent, let start = bytes.baseAddress else { return }
         let before = outputLength
         stream.counters.bytesSent.add(bytes.count)
-        handedOver += bytes.count
+        uptake.handOver(bytes.count)
         lastOutput = HTTPLoop.now
         var sent = 0
         if isPlain, before == 0 {
@@ -92,7 +92,7 @@ extension PushConnection {
             sent = max(0, sent)
         }
         if sent == bytes.count { return }
-        if before == 0 { stalledSince = lastOutput }
+        if before == 0 { uptake.beginWaiting(at: lastOutput) }
         isBehind = true
         guard unsafe bufferevent_write(bufferevent, start + sent, bytes.count - sent) == 0 else { return breakOff() }
         if outputLength > stream.configuration.streamBufferBytes {
@@ -108,14 +108,6 @@ extension PushConnection {
 
     /// True when output has waited for the client longer than allowed without any progress.
     func hasStalled(_ now: UInt64) -> Bool {
-        let left = outputLength
-        if left == 0 { return false }
-        let taken = handedOver - left
-        if taken != takenBefore {
-            takenBefore = taken
-            stalledSince = now
-            return false
-        }
-        return now - min(now, stalledSince) >= stream.configuration.writeTimeout.nanoseconds
+        uptake.hasStalled(left: outputLength, at: now, limit: stream.configuration.writeTimeout)
     }
 }

@@ -38,9 +38,7 @@ import Glibc
     var lastOutput: UInt64
     var lastInput: UInt64
     var pingedAt: UInt64?
-    var stalledSince: UInt64 = 0
-    var handedOver = 0
-    var takenBefore = 0
+    var uptake = Uptake()
     var isBehind = false
 
     private let reception: Reception
@@ -77,6 +75,7 @@ import Glibc
         }
         guard let bufferevent = unsafe bufferevent else { return nil }
         if !isPlain { unsafe bufferevent_openssl_set_allow_dirty_shutdown(bufferevent, 1) }
+        ListeningSocket.setOption(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, stream.configuration.pushUnsentBytes)
         unsafe bufferevent_setwatermark(bufferevent, Int16(EV_READ), 0, stream.configuration.maximumReadAheadBytes)
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe bufferevent_setcb(

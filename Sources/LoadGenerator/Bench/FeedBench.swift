@@ -85,16 +85,7 @@ struct FeedBench {
 
     /// Nanoseconds of the best of the runs that the time allows: what others on the machine take is not the code's.
     private func best(_ body: () -> Int) -> Double {
-        let end = MonotonicClock.now + nanoseconds
-        var best = Int64.max
-        var results = 0
-        repeat {
-            let begun = MonotonicClock.now
-            results &+= body()
-            best = min(best, MonotonicClock.now - begun)
-        } while MonotonicClock.now < end
-        precondition(results != .min, "What was worked out is looked at: the compiler must not leave it out.")
-        return Double(best)
+        Double(bestRun(within: nanoseconds, body))
     }
 
     /// As the feed's thread does it: sixteen datagrams under one lock. Each run has a book of its own, whose making is not counted.

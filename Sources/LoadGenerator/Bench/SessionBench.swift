@@ -74,16 +74,7 @@ struct SessionBench {
 
     /// Nanoseconds for each of so many, the best of the runs that the time allows: what others on the machine take is not the code's.
     private func each(_ count: Int, _ body: () -> Int) -> Double {
-        let end = MonotonicClock.now + nanoseconds
-        var best = Int64.max
-        var results = 0
-        repeat {
-            let begun = MonotonicClock.now
-            results &+= body()
-            best = min(best, MonotonicClock.now - begun)
-        } while MonotonicClock.now < end
-        precondition(results != .min, "What was worked out is looked at: the compiler must not leave it out.")
-        return Double(best) / Double(count)
+        Double(bestRun(within: nanoseconds, body)) / Double(count)
     }
 
     /// Both ends of a session in one thread: batches of 100, each committed at both ends.
