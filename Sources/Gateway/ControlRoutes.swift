@@ -37,7 +37,7 @@ extension APIHandler {
         return try answer(await api.queue.decide(.replace(submission)), to: signed.key, &call)
     }
 
-    /// DELETE /v1/trading/orders: requests the cancel of every order of the account that is open now. Passes every halt and stale market.
+    /// DELETE /v1/trading/orders: requests the cancel of every order of the account that is open now, and names each. Passes every halt and stale market.
     func cancelAll(_ call: inout Call) async throws -> HTTPResponse {
         let parameters = try parameters(call, ["account_id"])
         let account = try account(try parameters.account(), of: try await principal(call, .ordersWrite))
@@ -49,6 +49,11 @@ extension APIHandler {
             case .allCancelRequested(let orders):
                 cancels += orders.map { CancelAnswer(orderID: $0.id, cancelID: $0.cancelID) }
                 if orders.count == Database.cancelAllCap { continue }
+                // Those under way before as well, as after a lost answer: an order that is not named is not open.
+                let named = Set(cancels.map(\.orderID))
+                cancels += try await read { try $0.pendingCancels(of: account) }
+                    .filter { !named.contains($0.id) }
+                    .map { CancelAnswer(orderID: $0.id, cancelID: $0.id.cancelID($0.cancels)) }
                 return HTTPResponse(json: CancelAllAnswer(account: account, cancels: cancels).body, status: CancelAnswer.status)
             case .accountUnknown: throw Problem(.accountForbidden, "No account of this id exists here.")
             // Some may have their cancel under way by now: asked again, the rest follows.

@@ -53,7 +53,10 @@ struct Settlement {
         case .unbookable(let why): doubt(order, item, why)
         case .event(.filled(let quantity, let price)): fill(order, item, Trade(quantity: quantity, price: price))
         case .correction(let trade): correct(order, item, to: trade)
-        case .event(let event): apply(event, to: order, item)
+        case .event(let event):
+            apply(event, to: order, item)
+            // It has ended there, and its end has not come here: asked about, instead of open for ever.
+            if item.report.refusesWhatHasEnded, let after = orders[order.id] { apply(.doubted(reason: "venue_says_it_ended"), to: after, item) }
         }
     }
 
@@ -87,12 +90,11 @@ struct Settlement {
             return
         }
         let content = BookedExecution(orderID: order.id, trade: trade ?? old.trade, correction: correction)
-        let isLive = ["0", "1"].contains(item.report.orderStatus)
         if item.report.executionKey.map({ booked.found[$0] == nil }) == true, booked.reversed.contains(key) {
             doubt(order, item, "ExecRefID (19) \(key.execID) of \(key.tradeDate) was taken back before")
             return
         }
-        if book(content, .corrected(old.trade, to: trade, isLive: isLive), of: order, item) { booked.reversed.insert(key) }
+        if book(content, .corrected(old.trade, to: trade, isLive: item.report.isLive), of: order, item) { booked.reversed.insert(key) }
     }
 
     /// Books an execution once: told again it is known, told otherwise it is parked. True when it was booked now.

@@ -41,6 +41,12 @@ extension Database {
         try run(SQL.readOpenOrdersOfAccount) { $0.append(account.text) }.orderIDs
     }
 
+    /// The open orders of an account whose cancel is under way, the oldest first, and how many cancels were requested of each.
+    package func pendingCancels(of account: AccountID) throws(PostgresError) -> [(id: OrderID, cancels: Int16)] {
+        let rows = try run(SQL.readPendingCancels) { $0.append(account.text) }
+        return (0..<rows.count).map { (rows.orderID($0, 0), rows.int16($0, 1)) }
+    }
+
     /// Every open order, by shard, as of one moment: reads all orders, the newest part first, a portion at a time (1 to 5 s for each GB).
     ///
     /// - Parameters:

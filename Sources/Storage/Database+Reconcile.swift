@@ -41,7 +41,7 @@ package struct Difference: Sendable {
     /// As the venue names it: may be no order of ours.
     package let orderID: String
     package let account: String?
-    /// not_ours, not_at_venue, cum_qty or open_at_venue.
+    /// not_ours, not_at_venue, cum_qty, terms or open_at_venue.
     package let what: String
     package let detail: String
 }

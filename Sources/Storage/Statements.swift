@@ -95,6 +95,7 @@ package enum SQL {
     static let readOverdueOrders = Statement("read_overdue_orders")
     static let readPartObstacle = Statement("read_part_obstacle")
     static let readParts = Statement("read_parts")
+    static let readPendingCancels = Statement("read_pending_cancels")
     static let readReconciliation = Statement("read_reconciliation")
     static let readReconciliationAnswer = Statement("read_reconciliation_answer")
     static let readRecoveredKeys = Statement("read_recovered_keys")
@@ -152,7 +153,7 @@ package enum SQL {
         readEvents, readExecutions, readHaltDetails, readHalts, readInbox, readInstruments, readKey, readKeys,
         readKeysToAsk, readLog, readLogEnds, readMinutes, readOpenInPart, readOpenOrdersOfAccount,
         readOpenReconciliations, readOrderParts, readOrdersAtVenue, readOrdersByID, readOrdersInDoubt,
-        readOrdersToCancel, readOutbox, readOverdueOrders, readPartObstacle, readParts, readReconciliation,
+        readOrdersToCancel, readOutbox, readOverdueOrders, readPartObstacle, readParts, readPendingCancels, readReconciliation,
         readReconciliationAnswer, readRecoveredKeys, readSent, readSessionUsed, readSilentOrders,
         readTableSizes, readUnknownOrders, readVenueUp, readWholeTables, recoverDatabase, releaseLease,
         resetSession, rollUpDays, setCancelTimer, setLoggedOn, showOrder, showOrderAlarms, showOrderEntries,

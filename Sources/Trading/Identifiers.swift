@@ -127,6 +127,9 @@ package struct OrderID: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { text }
 
+    /// `<order_id>-c<n>`: what the n-th request to cancel it is called, also at the venue.
+    package func cancelID(_ n: Int16) -> String { "\(text)-c\(n)" }
+
     /// Below the ids of all keys of this time (ms) and later.
     /// The end of the year 9999, ms since the epoch: beyond it a date has nine digits, and ids no longer sort by it.
     package static let lastDatedMilliseconds: Int64 = 253_402_300_799_999

@@ -175,18 +175,21 @@ extension OrderState {
         case .routed where resends > 0: (reason, unansweredIn) = (nil, nil)
         case .replaceRejected(let why): reason = why ?? reason
         case .corrected where status == .filled && next == .cancelled: reason = "trade_cancelled"
-        case .acknowledged where status == .unknown, .filled where status == .unknown, .replaced where status == .unknown: reason = nil
+        case .acknowledged where isInQuestion, .filled where isInQuestion, .replaced where isInQuestion: reason = nil
         case .routed, .acknowledged, .filled, .replaceRequested, .replaced, .corrected: break
         }
         if !next.isOpen { (cancelPending, replaces.pending, unansweredIn) = (false, nil, nil) }
         status = next
     }
 
+    /// In doubt, or taken for lost in a reset: the venue's word that it has it is the end of that.
+    private var isInQuestion: Bool { status == .unknown || status == .accepted }
+
     /// Books a fill; nil when a number would leave the range.
     private mutating func book(quantity: Int64, price: Amount, balances: inout Balances) -> [Alarm]? {
         guard let value = price.times(quantity), let total = filledValue.adding(value) else { return nil }
         let used = heldFor(fillOf: quantity)
-        let owedBefore = owed(in: balances)
+        let owedBefore = owed(heldAsset, in: balances)
         guard
             balances.fill(
                 side: terms.side,
@@ -205,7 +208,7 @@ extension OrderState {
         var alarms: [Alarm] = []
         if filledQuantity > largestQuantity { alarms.append(Alarm(.overfill, "\(filledQuantity) of \(terms.quantity) filled")) }
         if late { alarms.append(Alarm(.fillAfterEnd, "\(quantity) at \(price) after the order was \(status.text)")) }
-        let owes = owed(in: balances)
+        let owes = owed(heldAsset, in: balances)
         if owes > owedBefore { alarms.append(Alarm(.owes, "owes \(owes) of \(heldAsset.text) after a fill of \(quantity) at \(price)")) }
         return alarms
     }
@@ -213,7 +216,7 @@ extension OrderState {
     /// Takes a booked trade back, by journals of its own, and books what stands in its place; nil, and nothing changed, when a number would leave the range.
     private mutating func correct(_ old: Trade, to new: Trade?, staysOpen: Bool, balances: inout Balances) -> [Alarm]? {
         let before = (self, balances)
-        let owedBefore = owed(in: balances)
+        let owedBefore = assets.map { owed($0, in: balances) }
         var alarms = [Alarm(new == nil ? .tradeCancelled : .tradeCorrected, "the venue took back \(old.quantity) at \(old.price)")]
         guard let value = old.price.times(old.quantity), let rest = filledValue.subtracting(value), rest >= .zero,
             balances.reverse(side: terms.side, symbol: terms.symbol, old, account: account, order: id)
@@ -236,12 +239,17 @@ extension OrderState {
             }
             self.held = held
         }
-        let owes = owed(in: balances)
-        if owes > owedBefore { alarms.append(Alarm(.owes, "owes \(owes) of \(heldAsset.text) after the venue took back a trade")) }
+        // Either may be missing: what the trade had brought, spent or sold since, and what has to be held again.
+        for (asset, before) in zip(assets, owedBefore) where owed(asset, in: balances) > before {
+            alarms.append(Alarm(.owes, "owes \(owed(asset, in: balances)) of \(asset.text) after the venue took back a trade"))
+        }
         return alarms
     }
 
-    private func owed(in balances: Balances) -> Amount { balances.balance(.customer(account), heldAsset).owed }
+    /// What its trades move.
+    private var assets: [Asset] { [.cash, .shares(terms.symbol)] }
+
+    private func owed(_ asset: Asset, in balances: Balances) -> Amount { balances.balance(.customer(account), asset).owed }
 }
 
 /// What applying an event came to.

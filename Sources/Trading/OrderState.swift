@@ -79,7 +79,7 @@ package struct OrderState: Sendable, Hashable {
     package var averagePrice: Amount? { filledQuantity > 0 ? Amount.average(of: filledValue, over: filledQuantity) : nil }
 
     /// `<order_id>-c<n>`, the ClOrdID of the newest cancel request.
-    package var cancelID: String { "\(id.text)-c\(cancels)" }
+    package var cancelID: String { id.cancelID(cancels) }
 
     /// `<order_id>-r<n>`, the ClOrdID of the newest replace request.
     package var replaceID: String { "\(id.text)-r\(replaces.requests)" }

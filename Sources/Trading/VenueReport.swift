@@ -64,6 +64,12 @@ package struct VenueReport: Sendable, Hashable {
     /// It speaks of the order as one that it has, or had.
     package var saysThatItCame: Bool { (kind == .execution && !saysUnknownOrder) || kind == .other }
 
+    /// The venue has the order and it may still trade.
+    package var isLive: Bool { orderStatus == "0" || orderStatus == "1" }
+
+    /// The refusal of a cancel or replace because the order has ended at the venue, or is not known there (OrdStatus 2, 4, 8, C).
+    package var refusesWhatHasEnded: Bool { kind == .cancelReject && ["2", "4", "8", "C"].contains(orderStatus) }
+
     /// A status, or the refusal to say one: it tells where an order stands and is no event of it.
     package var answersAQuestion: Bool { kind == .statusRefused || (kind == .execution && execType == "I") }
 }
@@ -185,6 +191,7 @@ extension VenueReport {
         if order.replaces.pending != nil, requestID == order.replaceID, ["0", "1", "2", "5"].contains(orderStatus) {
             return meaningOfReplaced(for: order)
         }
+        if isLive, let difference = termsThatDiffer(from: order) { return .unbookable(difference) }
         switch orderStatus {
         case "0", "1": return .event(.acknowledged)
         case "3" where order.terms.timeInForce == .goodTillCancel: return .event(.acknowledged)
@@ -193,6 +200,17 @@ extension VenueReport {
         case "8": return rejection(of: order)
         default: return .nothing
         }
+    }
+
+    /// How the venue has an open order otherwise than we do: with another total, or by a replace that is not in force here. So it is after a restore to before
+    /// that replace. What it may fill then is not what is held: no status takes that doubt away.
+    private func termsThatDiffer(from order: OrderState) -> String? {
+        if order.replaces.pending != nil { return nil }
+        if let replaceNumber, replaceNumber > order.replaces.taken {
+            return "the venue has it as replaced by \(requestID ?? ""), which is not in force here"
+        }
+        guard let orderQuantity, orderQuantity != order.terms.quantity else { return nil }
+        return "the venue says OrderQty (38) \(orderQuantity), here are \(order.terms.quantity)"
     }
 
     private func reasonText(_ fallback: String) -> String {

@@ -199,9 +199,9 @@ extension `The HTTP contract` {
 
         init() throws { served = try Served.router() }
 
-        private func place(_ client: Client, _ count: Int) async throws -> Set<String> {
+        private func place(_ client: Client, _ count: Int, symbol: String = "NVDA") async throws -> Set<String> {
             var ids: Set<String> = []
-            for _ in 0..<count { ids.insert(try #require(try await client.place(client.draft())["order_id"])) }
+            for _ in 0..<count { ids.insert(try #require(try await client.place(client.draft { $0.symbol = symbol })["order_id"])) }
             return ids
         }
 
@@ -220,6 +220,15 @@ extension `The HTTP contract` {
             try await served.eventually("all cancelled") { try await open(client) == 0 }
             #expect(try await client.delete("/v1/trading/orders").count("orders") == 0)
             #expect(try await open(other) == Int64(kept.count))
+        }
+
+        @Test func `are named again when the answer was lost, while the venue has not answered`() async throws {
+            let client = try await served.client()
+            let ids = try await place(client, 3, symbol: "NVDA.MUTE")
+            let first = try await client.delete("/v1/trading/orders?account_id=\(client.account)")
+            let again = try await client.delete("/v1/trading/orders?account_id=\(client.account)")
+            #expect(first.count("orders") == 3 && again.text == first.text, "\(again.text)")
+            #expect(Set((0..<3).compactMap { again["orders.\($0).order_id"] }) == ids)
         }
 
         @Test func `are cancelled when their client falls silent, not while it pushes the timer back`() async throws {

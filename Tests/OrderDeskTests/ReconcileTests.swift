@@ -43,9 +43,18 @@ extension `On PostgreSQL, the desk` {
         }
 
         /// A status that answers the request; `last` as tag 912 says.
-        private func status(_ number: Int64, of order: OrderID, _ ordStatus: String, filled: Int64 = 0, total: Int, last: Bool) -> ReceivedReport {
+        private func status(
+            _ number: Int64,
+            of order: OrderID,
+            _ ordStatus: String,
+            filled: Int64 = 0,
+            total: Int,
+            last: Bool,
+            _ change: (inout VenueReport) -> Void = { _ in }
+        ) -> ReceivedReport {
             var report = VenueReport(kind: .execution)
             (report.orderID, report.execType, report.orderStatus, report.cumulativeQuantity) = (order.text, "I", ordStatus, filled)
+            change(&report)
             let fields = ["", "584=R\(id)", "911=\(total)", last ? "912=Y" : "912=N", ""]
             return ReceivedReport(number: number, report: report, refusedNumber: nil, message: Array(fields.joined(separator: "\u{1}").utf8))
         }
@@ -81,6 +90,26 @@ extension `On PostgreSQL, the desk` {
             #expect(try room.value("SELECT count(*) FROM parked_reports") == 0)
             #expect(try room.status(order) == .cancelled)
             try room.check()
+        }
+
+        @Test func `lists an open order that the venue has with other numbers, by total or by name`() async throws {
+            for number in 1...3 {
+                let one = queue()
+                #expect(try await room.withLanes(1, on: one) { await one.decide(.place(submission(number))) }.word == "accepted")
+            }
+            try room.connect().execute("UPDATE orders SET status = 3, routed_at = 1")
+            let orders = [1, 2, 3].map { identity(account, key($0)) }
+            try ask()
+            try receive([
+                status(1, of: orders[0], "0", total: 3, last: false) { $0.orderQuantity = 10 },
+                status(2, of: orders[1], "0", total: 3, last: false) { $0.orderQuantity = 11 },
+                status(3, of: orders[2], "0", total: 3, last: true) { ($0.orderQuantity, $0.requestID) = (10, "\(orders[2])-r1") },
+            ])
+            try room.settle()
+            let found = try storage.compare(id, open: orders, venue: "VENUE")
+            #expect(Set(found.map { "\($0.orderID) \($0.what)" }) == ["\(orders[1]) terms", "\(orders[2]) terms"])
+            try storage.end(id, .differs, reports: 3, differences: found, at: now + 3)
+            for (order, expected) in zip(orders, [OrderStatus.working, .unknown, .unknown]) { #expect(try room.status(order) == expected) }
         }
 
         @Test func `notes the words in which the venue refuses to answer`() throws {

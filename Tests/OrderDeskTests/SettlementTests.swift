@@ -170,6 +170,26 @@ import Trading
         #expect(settlement.changes.eventCount == 0 && settlement.changes.parked.isEmpty && settlement.alarms.isEmpty)
     }
 
+    @Test(
+        arguments: [("2", true), ("4", true), ("8", true), ("C", true), ("0", false), ("1", false), ("6", false), (nil, false)] as [(String?, Bool)]
+    )
+    func `doubts an open order whose cancel or replace is refused because it has ended`(_ status: String?, _ isDoubted: Bool) {
+        var refusal = VenueReport(kind: .cancelReject)
+        (refusal.orderID, refusal.orderStatus, refusal.text) = (id.text, status, "no")
+        var asked = order(.working)
+        (asked.cancels, asked.cancelPending) = (1, true)
+        var settlement = begin(asked)
+        settlement.settle(InboxReport(inboxID: 1, shard: account.shard, report: refusal))
+        #expect(settlement.changes.events.map(\.type) == (isDoubted ? [.cancelRejected, .unknown] : [.cancelRejected]))
+        #expect(settled(settlement)?.status == (isDoubted ? .unknown : .working) && settled(settlement)?.held == asked.held)
+        #expect(settled(settlement)?.reason == (isDoubted ? "venue_says_it_ended" : "no"))
+        // Its end came before: nothing more to ask.
+        var ended = begin(asked)
+        ended.settle(report(1, "4"))
+        ended.settle(InboxReport(inboxID: 2, shard: account.shard, report: refusal))
+        #expect(settled(ended)?.status == .cancelled && ended.changes.events.map(\.type) == [.cancelled])
+    }
+
     @Test func `gives a report up with its order in doubt`() {
         var settlement = begin(order(.working))
         settlement.giveUp(report(1), why: "index row too large")

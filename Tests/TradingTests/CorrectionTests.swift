@@ -42,9 +42,20 @@ import Trading
         let isHeld = desk.balances.hold(whole(100), of: .shares(symbol), for: account, order: orderID)
         #expect(isHeld)
         let applied = desk.apply(.corrected(Trade(quantity: 100, price: usd("9.50")), to: nil, isLive: false))
-        #expect(kinds(applied) == [.tradeCancelled])
+        #expect(kinds(applied) == [.tradeCancelled, .owes])
         #expect(desk.balance(shares).owed == whole(100) && desk.balance(cash).available == usd("2000"))
         #expect(desk.order.filledQuantity == 0 && desk.order.status == .cancelled)
+    }
+
+    @Test func `whose proceeds were spent meanwhile is owed, and whoever has them owes nothing`() {
+        for (spent, expected) in [("950", [Alarm.Kind.tradeCancelled, .owes]), ("0", [.tradeCancelled])] {
+            var desk = Desk(terms(.sell), cash: "0", shares: 100)
+            for event in [.routed, .acknowledged, .filled(quantity: 100, price: usd("9.50"))] as [OrderEvent] { desk.apply(event) }
+            let isHeld = desk.balances.hold(usd(spent), of: .cash, for: account, order: orderID)
+            #expect(isHeld)
+            let applied = desk.apply(.corrected(Trade(quantity: 100, price: usd("9.50")), to: nil, isLive: false))
+            #expect(kinds(applied) == expected && desk.balance(cash).owed == usd(spent))
+        }
     }
 
     @Test func `and corrected is booked with its new numbers`() {

@@ -103,6 +103,14 @@ import Trading
         #expect(desk.order.unansweredIn == nil && desk.balance(cash).held == .zero)
     }
 
+    @Test(arguments: [.acknowledged, .filled(quantity: 100, price: usd("9"))] as [OrderEvent])
+    func `that has come all the same does not say that it was lost`(_ event: OrderEvent) {
+        var desk = lost()
+        desk.apply(.lostInReset)
+        desk.apply(event)
+        #expect(desk.order.reason == nil && desk.order.status != .accepted)
+    }
+
     @Test func `of before is too late by its deadline alone`() {
         var order = Desk().order
         #expect(!order.isTooLate(at: 1_000, since: nil) && order.isTooLate(at: 1_001, since: nil))

@@ -102,6 +102,29 @@ import Trading
         #expect(isUnbookable(meaning(unheard, .partiallyFilled)))
     }
 
+    @Test func `that has an open order with other numbers than ours is not believed to agree`() {
+        func status(_ status: String, quantity: Int64?, request: String? = nil) -> VenueReport {
+            execution("I") { ($0.orderStatus, $0.orderQuantity, $0.requestID) = (status, quantity, request) }
+        }
+        for live in ["0", "1"] {
+            #expect(isUnbookable(meaning(status(live, quantity: 60), .unknown)))
+            // Replaced there, here not: so it is after a restore, also where the total is the same.
+            #expect(isUnbookable(meaning(status(live, quantity: 100, request: orderID.text + "-r1"), .unknown)))
+            #expect(meaning(status(live, quantity: 100), .unknown) == .event(.acknowledged))
+            #expect(meaning(status(live, quantity: nil, request: orderID.text + "-c1"), .unknown) == .event(.acknowledged))
+        }
+        // An end is an end, of whatever total.
+        #expect(meaning(status("4", quantity: 60), .unknown) == .event(.cancelled(reason: nil)))
+        // What a replace makes of it is in force under that name.
+        var desk = Desk.standing(.unknown)
+        desk.order.replaces.taken = 2
+        #expect(status("0", quantity: 100, request: orderID.text + "-r2").meaning(for: desk.order) == .event(.acknowledged))
+        #expect(status("0", quantity: 100, request: orderID.text + "-r1").meaning(for: desk.order) == .event(.acknowledged))
+        // While one is under way the venue may have it with the old numbers or the new ones.
+        desk.order.replaces.pending = Replaces.Pending(terms: Replacement(quantity: 60, limitPrice: usd("10"), stopPrice: nil), holdPrice: usd("10"))
+        #expect(status("0", quantity: 60).meaning(for: desk.order) == .event(.acknowledged))
+    }
+
     @Test func `that refuses a cancel speaks of that cancel alone`() {
         var desk = Desk.standing(.working)
         desk.apply(.cancelRequested)

@@ -20,6 +20,7 @@ extension Command {
             not_ours       the venue has an order that is not here
             not_at_venue   open here, and not in the answer: it is UNKNOWN now and asked about by itself
             cum_qty        the venue has filled more or less of it; the order is UNKNOWN until both agree
+            terms          the venue has it with another total, or by a replace that is not in force here; UNKNOWN until it ends
             open_at_venue  ended here, and open at the venue
 
             Nothing is booked and no order ended by it. A missing execution is booked when the venue reports it, by its ExecID.

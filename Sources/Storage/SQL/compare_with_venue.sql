@@ -2,7 +2,8 @@
 -- CumQty; an order that was numbered behind the request need not be in the answer.
 -- $1 reconciliation id bigint, $2 orders that are open here text[], $3 venue text
 WITH asked AS MATERIALIZED (SELECT * FROM reconciliations WHERE reconciliation_id = $1), received AS MATERIALIZED (
-    SELECT i.inbox_id, i.order_id, i.exec_type, i.order_status, i.cumulative_quantity, i.reject_reason, i.exec_id, i.trade_date,
+    SELECT i.inbox_id, i.order_id, i.exec_type, i.order_status, i.cumulative_quantity, i.order_quantity, i.request_id, i.reject_reason, i.exec_id,
+        i.trade_date,
         fix_has(i.message, '584=R' || a.reconciliation_id) AS is_answer
     FROM asked a JOIN inbox i ON i.inbox_id >= a.first_inbox AND i.session_id = a.session_id
 ), answers AS MATERIALIZED (
@@ -15,7 +16,8 @@ WITH asked AS MATERIALIZED (SELECT * FROM reconciliations WHERE reconciliation_i
     GROUP BY r.order_id
 ), compared AS MATERIALIZED (
     SELECT a.order_id, a.order_status, a.cumulative_quantity, o.account_id, o.status, o.filled_quantity - COALESCE(l.filled, 0) AS filled,
-        l.order_id IS NOT NULL AS has_moved
+        l.order_id IS NOT NULL AS has_moved, a.order_quantity, a.request_id, o.quantity,
+        o.new_quantity IS NULL AND (a.order_quantity <> o.quantity OR substring(a.request_id FROM '-r([0-9]{1,9})$')::int > COALESCE(o.taken_replace, 0)) AS is_other
     FROM answers a LEFT JOIN orders o ON o.order_id = a.order_id LEFT JOIN later l ON l.order_id = a.order_id
 )
 SELECT order_id, account_id, 'not_ours' AS what,
@@ -24,6 +26,10 @@ FROM compared WHERE account_id IS NULL
 UNION ALL
 SELECT order_id, account_id, 'cum_qty', format('the venue says CumQty (14) %s, booked are %s', cumulative_quantity, filled)
 FROM compared WHERE account_id IS NOT NULL AND cumulative_quantity IS DISTINCT FROM filled
+UNION ALL
+SELECT order_id, account_id, 'terms',
+    format('the venue has it as %s with OrderQty (38) %s, here it is of %s', COALESCE(request_id, order_id), order_quantity, quantity)
+FROM compared WHERE account_id IS NOT NULL AND is_other AND status IN (2, 3, 4, 9) AND order_status IN ('0', '1') AND NOT has_moved
 UNION ALL
 SELECT order_id, account_id, 'open_at_venue', format('ended here, and open at the venue: OrdStatus (39) %s', order_status)
 FROM compared WHERE account_id IS NOT NULL AND status IN (5, 6, 7, 8) AND order_status IN ('0', '1') AND NOT has_moved
