@@ -130,30 +130,38 @@ import Testing
     }
 
     @Test func `is busy when its queue is full, and takes the same request later`() async throws {
-        try await Served.run(["ORDER_ROUTER_LANES": "1", "ORDER_ROUTER_QUEUE_CAPACITY": "1", "ORDER_ROUTER_BATCH_CAP": "1"]) { served in
+        let settings = [
+            "ORDER_ROUTER_LANES": "1", "ORDER_ROUTER_QUEUE_CAPACITY": "1", "ORDER_ROUTER_BATCH_CAP": "1",
+            // However long this machine takes until the lock is gone, quotes are not what is refused here.
+            "ORDER_ROUTER_STALE_AFTER": "60s",
+        ]
+        try await Served.run(settings) { served in
             let client = try await served.client()
             let lock = try served.town.database.connect()
             try lock.execute("BEGIN")
             try lock.execute("SELECT 1 FROM shards FOR UPDATE")
-            // One is with the lane, one waits.
-            async let taken = client.place(client.draft())
-            try await served.blocked()
-            async let waiting = client.place(client.draft())
-            try await served.eventually("a full queue") { try await client.get("/metrics").text.contains("order_router_queue_depth 1\n") }
-            var busy: [(Draft, Phone.Answer)] = []
-            for _ in 0..<3 {
-                let draft = client.draft()
-                busy.append((draft, try await client.place(draft)))
+            // One is with the lane, one waits: of eight that come together six and more find no room, whichever they are.
+            var busy: [Draft] = []
+            var taken = 0
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<8 {
+                    let draft = client.draft()
+                    group.addTask { (draft, try await client.place(draft)) }
+                }
+                while let (draft, answer) = try await group.next() {
+                    if answer.status == 201 {
+                        taken += 1
+                    } else {
+                        expect(answer, isProblem: "busy", 503, outcome: "unknown")
+                        #expect(answer.header("Retry-After") != nil)
+                        busy.append(draft)
+                    }
+                    if busy.count == 6, taken == 0 { try lock.execute("ROLLBACK") }
+                }
             }
-            try lock.execute("ROLLBACK")
-            #expect(try await taken.status == 201)
-            #expect(try await waiting.status == 201)
-            for (draft, answer) in busy {
-                expect(answer, isProblem: "busy", 503, outcome: "unknown")
-                #expect(answer.header("Retry-After") != nil)
-                #expect(try await client.place(draft.again).status == 201)
-            }
-            #expect(try await served.number("SELECT count(*) FROM orders") == 5)
+            #expect((1...2).contains(taken))
+            for draft in busy { #expect(try await client.place(draft.again).status == 201) }
+            #expect(try await served.number("SELECT count(*) FROM orders") == 8)
         }
     }
 
