@@ -30,12 +30,12 @@ extension `On PostgreSQL, the desk` {
             )
         }
 
-        private func receive(_ reports: [ReceivedReport], nextOut: Int64 = 2) throws {
+        private func receive(_ reports: [ReceivedReport], nextOut: Int64 = 2, from nextIn: Int64 = 1) throws {
             try storage.commitReceived(
                 session: session,
-                record: SessionRecord(epoch: 1, generation: 1, nextOut: nextOut, nextIn: 1),
+                record: SessionRecord(epoch: 1, generation: 1, nextOut: nextOut, nextIn: nextIn),
                 nextOut: nextOut,
-                nextIn: 1 + Int64(reports.count),
+                nextIn: nextIn + Int64(reports.count),
                 generation: 1,
                 reports: reports,
                 at: now + 2
@@ -105,6 +105,9 @@ extension `On PostgreSQL, the desk` {
                 status(2, of: orders[1], "0", total: 3, last: false) { $0.orderQuantity = 11 },
                 status(3, of: orders[2], "0", total: 3, last: true) { ($0.orderQuantity, $0.requestID) = (10, "\(orders[2])-r1") },
             ])
+            // In doubt by now, and asked about by itself: what says the same once more does not make them agree.
+            let later = status(4, of: orders[1], "0", total: 1, last: true) { $0.orderQuantity = 11 }
+            try receive([ReceivedReport(number: 4, report: later.report, refusedNumber: nil, message: [])], from: 4)
             try room.settle()
             let found = try storage.compare(id, open: orders, venue: "VENUE")
             #expect(Set(found.map { "\($0.orderID) \($0.what)" }) == ["\(orders[1]) terms", "\(orders[2]) terms"])

@@ -1,5 +1,5 @@
 -- What differs between the venue's answer to an OrderMassStatusRequest and what is here. What was booked of reports behind an answer is not yet in its
--- CumQty; an order that was numbered behind the request need not be in the answer.
+-- CumQty, and says that the order has moved, which a later status does not; an order that was numbered behind the request need not be in the answer.
 -- $1 reconciliation id bigint, $2 orders that are open here text[], $3 venue text
 WITH asked AS MATERIALIZED (SELECT * FROM reconciliations WHERE reconciliation_id = $1), received AS MATERIALIZED (
     SELECT i.inbox_id, i.order_id, i.exec_type, i.order_status, i.cumulative_quantity, i.order_quantity, i.request_id, i.reject_reason, i.exec_id,
@@ -11,7 +11,7 @@ WITH asked AS MATERIALIZED (SELECT * FROM reconciliations WHERE reconciliation_i
     WHERE is_answer AND order_id IS NOT NULL AND NOT (order_status = '8' AND reject_reason IS NOT DISTINCT FROM 5) ORDER BY order_id, inbox_id DESC
 ), later AS MATERIALIZED (
     SELECT r.order_id, COALESCE(sum(CASE e.kind WHEN 2 THEN -e.quantity WHEN 3 THEN 0 ELSE e.quantity END), 0) AS filled
-    FROM received r JOIN answers a ON a.order_id = r.order_id AND r.inbox_id > a.inbox_id
+    FROM received r JOIN answers a ON a.order_id = r.order_id AND r.inbox_id > a.inbox_id AND r.exec_type IS DISTINCT FROM 'I'
     LEFT JOIN executions e ON e.venue = $3 AND e.trade_date = r.trade_date AND e.exec_id = r.exec_id AND e.inbox_id = r.inbox_id
     GROUP BY r.order_id
 ), compared AS MATERIALIZED (
