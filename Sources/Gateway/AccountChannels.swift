@@ -20,7 +20,8 @@ extension SocketClient {
         var after = start.after
         while !Task.isCancelled, connection.isOpen {
             let events = await api.streams.next(account, after: after)
-            guard let newest = events.last, !Task.isCancelled, connection.isOpen else { return }
+            guard !Task.isCancelled, connection.isOpen else { return }
+            guard let newest = events.last else { return fail(channel, account, connection) }
             for event in events {
                 let id = EventID(generation: start.generation, number: event.number).description
                 connection.send(SocketMessage.event("order", channel: channel, account: account, id: id, data: StreamedEvent(event).data))
@@ -46,7 +47,9 @@ extension SocketClient {
                 return fail(channel, account, connection)
             }
             await taken(by: connection)
-            guard let newest = await api.streams.next(account, after: after).last else { return }
+            let newest = await api.streams.next(account, after: after).last
+            guard !Task.isCancelled, connection.isOpen else { return }
+            guard let newest else { return fail(channel, account, connection) }
             after = newest.number
             // What else comes in this moment is in the same picture.
             guard (try? await Task.sleep(for: Self.portfolioInterval)) != nil else { return }
@@ -72,8 +75,12 @@ extension SocketClient {
         }
     }
 
+    /// Nobody goes on waiting for what does not come.
     private func fail(_ channel: String, _ account: AccountID, _ connection: PushConnection) {
-        let problem = Problem(.busy, "\(channel) of \(account) has ended: the database cannot be reached at the moment. Subscribe again.")
+        let problem = Problem(
+            .busy,
+            "\(channel) of \(account) has ended: the router stops, has no room for it, or cannot reach its database. Subscribe again."
+        )
         connection.send(SocketMessage.error(problem, to: nil, at: api.now()))
     }
 
@@ -95,12 +102,19 @@ extension SocketClient {
                         held: shares.held / Amount.unitsPerOne,
                         owed: shares.owed / Amount.unitsPerOne,
                         averageCost: count > 0 ? Amount.average(of: balance.cost, over: count) : nil,
-                        price: api.prices.board.listing(of: symbol)?.quote?.last
+                        price: price(of: symbol)
                     )
                 )
             }
         }
         return PortfolioView(account: account, available: cash.available, held: cash.held, owed: cash.owed, positions: positions)
+    }
+
+    /// What this client may see of prices here as well.
+    private func price(of symbol: Symbol) -> Amount? {
+        let board = api.prices.board
+        if seesPrices { return board.listing(of: symbol)?.quote?.last }
+        return seesDelayedPrices ? board.delayedListing(of: symbol)?.quote?.last : nil
     }
 }
 

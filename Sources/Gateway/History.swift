@@ -10,7 +10,7 @@ struct HistoryPlan: Sendable, Equatable {
     enum Kept: Sendable, Equatable {
         /// Minutes since the epoch.
         case minutes(Range<Int64>)
-        /// Trading days, and the minutes of one that may not be among them yet.
+        /// Trading days, and the minutes of one that may not be among them yet, or must not be shown as a whole.
         case days(Range<CalendarDay>, last: CalendarDay?, lastMinutes: Range<Int64>)
     }
 
@@ -31,7 +31,9 @@ struct HistoryPlan: Sendable, Equatable {
     /// When a newer answer can be had.
     let expiresAt: Int64
 
-    init(_ query: HistoryQuery, _ calendar: MarketCalendar, at now: Int64) {
+    /// - Parameter delay: milliseconds by which whoever asks sees prices later: then everything is as it was then.
+    init(_ query: HistoryQuery, _ calendar: MarketCalendar, at present: Int64, delay: Int64 = 0) {
+        let now = present - delay
         interval = Self.interval(of: query)
         let step = interval == .day ? Self.dayStep : Candle.millisecondsPerMinute
         let settled = (now - Self.settling) / step * step
@@ -44,18 +46,21 @@ struct HistoryPlan: Sendable, Equatable {
             // A day that has just ended is made of its minutes soon.
             let isFinal = session.map { $0.closes + 2 * Self.dayStep <= now } ?? true
             let next = calendar.isRoundTheClock || !isFinal ? nil : hours.nextOpen
-            expiresAt = min(isOver && isFinal ? next ?? settled + step + Self.settling : settled + step + Self.settling, now + Self.longestLife)
+            let renewed = isOver && isFinal ? next ?? settled + step + Self.settling : settled + step + Self.settling
+            expiresAt = min(renewed, now + Self.longestLife) + delay
             let today = calendar.day(at: now)
             let first = Self.days(of: query).map { today.advanced(by: -$0) } ?? .earliest
+            // The candle of a day that has ended within the delay is there already, and holds its end.
+            let end = delay > 0 && !isOver ? session?.day ?? today : today.advanced(by: 1)
             kept = .days(
-                first..<today.advanced(by: 1),
+                first..<max(first, end),
                 last: session?.day,
                 lastMinutes: Self.minutes(session.map { $0.opens..<min($0.closes, asOf) })
             )
         } else {
             let isQuiet = hours.state == .closed && hours.from <= settled
             asOf = isQuiet ? hours.from : settled
-            expiresAt = min(isQuiet ? hours.until : settled + step + Self.settling, now + Self.longestLife)
+            expiresAt = min(isQuiet ? hours.until : settled + step + Self.settling, now + Self.longestLife) + delay
             let first = Self.begin(of: query, calendar, at: now, upTo: settled)
             kept = .minutes(Self.minutes(first..<max(first, asOf)))
         }
@@ -121,7 +126,7 @@ extension HistoryPlan {
         case .days(let days, let last, let lastMinutes):
             let read = try database.days(of: symbol, days, limit: Self.daysLimit)
             var reading = Reading(bars: Self.bars(read, 86_400_000), sources: read.sources)
-            guard let last, days.contains(last), read.bars.last.map({ Int($0.number) < last.number }) ?? true else { return reading }
+            guard let last, last >= days.lowerBound, read.bars.last.map({ Int($0.number) < last.number }) ?? true else { return reading }
             let soFar = try database.minutes(of: symbol, lastMinutes, limit: Self.minutesLimit)
             guard var bar = Bar.merged(soFar.bars.map(\.bar)) else { return reading }
             bar.at = Int64(last.number) * 86_400_000
@@ -140,7 +145,7 @@ extension HistoryPlan {
         }
     }
 
-    func answer(_ query: HistoryQuery, _ symbol: Symbol, _ reading: Reading, _ calendar: MarketCalendar) -> HistoryAnswer {
+    func answer(_ query: HistoryQuery, _ symbol: Symbol, _ reading: Reading, _ calendar: MarketCalendar, isDelayed: Bool) -> HistoryAnswer {
         let length = interval.milliseconds
         let bars = length.map { $0 > Candle.millisecondsPerMinute ? Bar.merged(reading.bars, each: $0) : reading.bars } ?? reading.bars
         var (range, period): (HistoryRange?, HistoryPeriod?)
@@ -171,7 +176,8 @@ extension HistoryPlan {
             },
             source: reading.sources.isEmpty ? nil : reading.sources.map(\.text).sorted().joined(separator: "+"),
             downsampled: shown.count < bars.count ? .lttb : .none,
-            asOf: asOf
+            asOf: asOf,
+            isDelayed: isDelayed
         )
     }
 }
@@ -181,6 +187,7 @@ final class HistoryShelf: Sendable {
     struct Question: Hashable, Sendable {
         let symbol: Symbol
         let query: HistoryQuery
+        let isDelayed: Bool
     }
 
     struct Answer: Sendable {
@@ -201,7 +208,8 @@ final class HistoryShelf: Sendable {
     private let state = Mutex(State())
 
     func answer(_ question: Question, at now: Int64) -> Answer? {
-        state.withLock { $0.answers[question] }.flatMap { now < $0.expiresAt ? $0 : nil }
+        // Longer than any answer lives: the clock was set back since.
+        state.withLock { $0.answers[question] }.flatMap { now < $0.expiresAt && $0.expiresAt - now <= HistoryPlan.longestLife ? $0 : nil }
     }
 
     /// One that finds no room among those that are good is not kept.

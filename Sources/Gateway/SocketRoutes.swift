@@ -51,7 +51,9 @@ final class SocketClient: PushHandler, @unchecked Sendable {
 
     let api: API
     private let principal: Principal
-    private let isDelayed: Bool
+    /// Prices in real time, and those of fifteen minutes ago.
+    let seesPrices: Bool
+    let seesDelayedPrices: Bool
     private var client: TickerClient?
     private var watched: Set<Symbol> = []
     private var following: [Following: Task<Void, Never>] = [:]
@@ -63,13 +65,14 @@ final class SocketClient: PushHandler, @unchecked Sendable {
     init(_ api: API, _ principal: Principal) {
         self.api = api
         self.principal = principal
-        isDelayed = !principal.scopes.contains(.marketRead)
+        seesPrices = principal.scopes.contains(.marketRead)
+        seesDelayedPrices = principal.scopes.contains(.marketDelayed)
     }
 
     // MARK: The connection
 
     func opened(_ connection: PushConnection) {
-        let client = TickerClient(PriceSink(connection), form: TickerForm.indexOfSocket, isDelayed: isDelayed, expiresAt: principal.expiresAt)
+        let client = TickerClient(PriceSink(connection), form: TickerForm.indexOfSocket, isDelayed: !seesPrices, expiresAt: principal.expiresAt)
         self.client = client
         // Also without a symbol: the rounds end it when its token does.
         api.prices.rounds(of: connection).add(client)
@@ -101,21 +104,17 @@ final class SocketClient: PushHandler, @unchecked Sendable {
         let now = api.now()
         do throws(Problem) {
             try takeAllowance(at: now, connection)
-            let request = try SocketRequest.read(text, symbolLimit: APIHandler.maximumSymbols)
-            do throws(Problem) {
-                try carryOut(request, connection, at: now)
-            } catch {
-                connection.send(SocketMessage.error(error, to: request.id, at: now))
-            }
+            try carryOut(SocketRequest.read(text, symbolLimit: APIHandler.maximumSymbols), connection, at: now)
         } catch {
-            connection.send(SocketMessage.error(error, to: nil, at: now))
+            connection.send(SocketMessage.error(error, to: SocketRequest.id(of: text), at: now))
         }
     }
 
     private func takeAllowance(at now: Int64, _ connection: PushConnection) throws(Problem) {
+        // A clock that was set back gives nothing, and begins to count from there.
         let earned = (now - refilledAt) * Self.requestsPerSecond / 1_000
-        if earned > 0 {
-            allowance = Int(min(Int64(Self.requestBurst), Int64(allowance) + earned))
+        if earned != 0 {
+            allowance = Int(min(Int64(Self.requestBurst), Int64(allowance) + max(0, earned)))
             refilledAt = now
         }
         if allowance > 0 {
@@ -145,7 +144,7 @@ final class SocketClient: PushHandler, @unchecked Sendable {
     // MARK: Prices
 
     private func watch(_ symbols: [Symbol], _ rate: Int64?, _ id: String?, _ connection: PushConnection, at now: Int64) throws(Problem) {
-        guard principal.scopes.contains(.marketRead) || principal.scopes.contains(.marketDelayed) else {
+        guard seesPrices || seesDelayedPrices else {
             throw Problem(.scopeMissing, "The token needs the scope market:read, or market:delayed for delayed prices.")
         }
         let places = try api.prices.places(of: symbols)

@@ -47,7 +47,8 @@ extension APIHandler {
         let instrument = try instrument(text)
         let symbol = instrument.symbol
         let calendar = api.instruments.calendar(of: symbol)
-        let today = calendar.tradingDays(begunBy: api.now(), count: 1).first?.day
+        let lag = entitlement.isDelayed ? api.prices.board.delay : 0
+        let today = calendar.tradingDays(begunBy: api.now() - lag, count: 1).first?.day
         let (halts, before) = try await read { database in
             let days = try today.map { try database.days(of: symbol, CalendarDay.earliest..<$0, limit: 1) }
             return (try database.halts(), days?.bars.last?.bar.close)
@@ -56,25 +57,25 @@ extension APIHandler {
         let now = api.now()
         let board = api.prices.board
         let listing = (entitlement.isDelayed ? board.delayedListing(of: symbol) : board.listing(of: symbol)) ?? Listing(symbol: symbol, quote: nil)
-        let at = entitlement.isDelayed ? now - board.delay : now
-        let standing = api.prices.conditions.standing(of: symbol, listing.quote, at: at)
+        let standing = api.prices.conditions.standing(of: symbol, listing.quote, at: now - lag)
         let quote = QuoteView(symbol, listing.quote, standing, isDelayed: entitlement.isDelayed, at: now)
         return HTTPResponse(json: StockView(listing, instrument, before, standing.hours, quote).body(serverTime: now))
     }
 
     /// A history, from the shelf or read anew; 304 where the client has it already (RFC 9110 section 13.1.2).
     private func history(_ call: Call, _ text: String, _ query: HistoryQuery) async throws -> HTTPResponse {
-        _ = try await principal(call, .marketRead)
+        let isDelayed = try await entitlement(call).isDelayed
         let symbol = try instrument(text).symbol
         let now = api.now()
-        let question = HistoryShelf.Question(symbol: symbol, query: query)
+        let question = HistoryShelf.Question(symbol: symbol, query: query, isDelayed: isDelayed)
         let answer: HistoryShelf.Answer
         if let kept = api.history.answer(question, at: now) {
             answer = kept
         } else {
             let calendar = api.instruments.calendar(of: symbol)
-            let plan = HistoryPlan(query, calendar, at: now)
-            let body = plan.answer(query, symbol, try await read { try plan.read(symbol, $0) }, calendar).body
+            let plan = HistoryPlan(query, calendar, at: now, delay: isDelayed ? api.prices.board.delay : 0)
+            let reading = try await read { try plan.read(symbol, $0) }
+            let body = plan.answer(query, symbol, reading, calendar, isDelayed: isDelayed).body
             answer = HistoryShelf.Answer(body: body, tag: Self.entityTag(body), expiresAt: plan.expiresAt)
             api.history.keep(answer, to: question, at: now)
         }

@@ -25,7 +25,11 @@ package final class Conditions: Sendable {
     }
 
     /// The operator's halts as last read. Orders are refused by those in the database, which may be a moment ahead.
-    package func setHalts(_ halts: [Halt]) { self.halts.withLock { $0 = halts } }
+    package func setHalts(_ halts: [Halt]) {
+        // The one that is told is the one that an order is refused by.
+        let ordered = Halt.Scope.allCases.flatMap { scope in halts.filter { $0.scope == scope } }
+        self.halts.withLock { $0 = ordered }
+    }
 
     package func standing(of symbol: Symbol, _ quote: Quote?, at now: Int64) -> Standing {
         let hours = instruments.marketHours(of: symbol, at: now)

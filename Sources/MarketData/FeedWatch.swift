@@ -46,7 +46,7 @@ package final class FeedWatch: Sendable {
     package func look(_ look: inout Look) {
         let (wall, monotonic) = (clock.wall(), clock.monotonic())
         if let step = look.clocks.step(wall: wall, monotonic: monotonic) {
-            board.update { book, _ in book.forgetVouching() }
+            board.clockWasSet(by: step)
             trouble("this machine's clock was set by \(step) ms: no price counts until its feed has vouched for it again")
         }
         let silence = monotonic - (feed.status.heardAt ?? look.begunAt)

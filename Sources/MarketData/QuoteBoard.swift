@@ -52,6 +52,15 @@ package final class QuoteBoard: QuoteSource {
     /// Hands the book to whoever changes what no feed says: takes its candles, begins its days. Must not wait for anything.
     func keep<Value: Sendable>(_ body: (inout Book) -> Value) -> Value { state.withLock { body(&$0.book) } }
 
+    /// The router's clock was set by so many milliseconds, forward or back: no age of before counts any more.
+    func clockWasSet(by step: Int64) {
+        state.withLock { state in
+            state.book.forgetVouching()
+            state.delayed.shift(by: step)
+            state.firstDataAt = state.firstDataAt.map { $0 + step }
+        }
+    }
+
     /// Looks at the book.
     package func read<Value: Sendable>(_ body: (borrowing Book) -> Value) -> Value { state.withLock { body($0.book) } }
 

@@ -156,6 +156,8 @@ package final class TickerRounds {
             item.values = entry.values
             item.state = entry.state
         }
+        // Never so far away unless the clock was set back: nobody waits until it has caught up.
+        if client.asOfDue - now > Self.asOfInterval + Self.sliceMilliseconds { client.asOfDue = now }
         // A window that comes a little early is the one: the next would come half a second late.
         if now >= client.asOfDue - Self.sliceMilliseconds {
             client.asOfDue = max(client.asOfDue + Self.asOfInterval, now + Self.asOfInterval / 2)

@@ -43,7 +43,7 @@ final class TickerTable {
     private let forms: [TickerForm]
     private(set) var entries: [Entry?] = []
     private var watched: [Int] = []
-    private var statesAt: Int64 = .min
+    private var statesAt: Int64?
     private var isDelayed: Bool { if case .delayed = source { true } else { false } }
 
     /// How often the states of all symbols are looked at, in ms: an age passes its bound without a tick. A tenth of the bound.
@@ -96,7 +96,8 @@ final class TickerTable {
             }
         }
         let interval = isDelayed ? Self.delayedInterval : Self.stateInterval
-        guard statesAt == .min || now - statesAt >= interval else { return }
+        // Also when the clock was set back: nobody waits until it has caught up.
+        if let statesAt, (now - statesAt).magnitude < interval { return }
         statesAt = now
         // Vouching changes no value and marks nothing: ages are looked up anew.
         for (place, quote) in board.quotes(at: watched, delayedAt: isDelayed ? now : nil) {

@@ -102,9 +102,9 @@ struct Decision {
                 return .tradingHalted(halt)
             }
         }
-        if !reads.venueIsUp { return .venueUnavailable }
+        if !reads.venueIsUp || !market.isForOrders { return .venueUnavailable }
         guard let listing else { return .unknownSymbol(symbol) }
-        return rules.freshness.refusal(of: listing, reference: submission.quoteReference, at: now)
+        return rules.freshness.refusal(of: listing, reference: submission.quoteReference, hours: { market.hours(of: symbol, at: now) }, at: now)
     }
 
     /// Funds or shares are held, the order is written, the key is claimed: all or nothing.

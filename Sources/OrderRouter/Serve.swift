@@ -35,9 +35,19 @@ extension Command {
 /// What the venue's last Logon said of it, while this router holds its session.
 private final class VenueIsTest: Sendable {
     private let told = Mutex<Bool?>(nil)
+    private let (denials, denied) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     var now: Bool? { told.withLock { $0 } }
-    func set(_ isTest: Bool?) { told.withLock { $0 = isTest } }
+    func set(_ isTest: Bool?) {
+        told.withLock { $0 = isTest }
+        if isTest == false { denied.yield() }
+    }
+
+    /// Waits until a venue's Logon does not say that it is a test system; false when the task was cancelled meanwhile.
+    func wasDenied() async -> Bool {
+        for await _ in denials { return true }
+        return false
+    }
 }
 
 /// The circle, wired: every station of a router in one task group. The stations meet in committed rows; what they call of one another here are
@@ -73,6 +83,7 @@ struct Serve: Sendable {
         let lines = try configuration.lines.lines(quotesOnSameHost: configuration.quotes.endpoint.host == configuration.venue.endpoint.host)
         let feed = try marketFeed(board, lines.quotes)
         let market = Market(configuration, board: board, calendars: try calendars(), trouble: trouble("instruments"))
+        market.tellEndings(log, at: now())
         let queue = OrderQueue(capacity: configuration.queueCapacity, batchCap: configuration.batchCap, lanes: configuration.lanes)
         let readers = Readers(database, count: 2)
         market.instruments.replace(with: try await readers.read { try $0.instruments() })
@@ -98,7 +109,8 @@ struct Serve: Sendable {
         )
 
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for lane in 0..<configuration.lanes { group.addTask { await accept(lane, queue, database, board, link) } }
+            for lane in 0..<configuration.lanes { group.addTask { await accept(lane, queue, database, market, link) } }
+            if configuration.pricesAreRecorded { group.addTask { try await endAtVenueOfRealMoney() } }
             group.addTask { try await link.run() }
             group.addTask { try await onThread("settle") { try await settle(database).run() } }
             group.addTask { try await onThread("sweep") { try await sweep(database, link).run() } }
@@ -167,20 +179,37 @@ struct Serve: Sendable {
 
     private func waitForVenue(_ readers: Readers, _ board: QuoteBoard) async throws {
         let session = configuration.deskRules.venueSession
-        while try await !readers.read({ try $0.venueIsUp(session) }) || board.ages.symbols == 0 { try await Task.sleep(for: .milliseconds(50)) }
+        while try await !readers.read({ try $0.venueIsUp(session) }) || board.ages.symbols == 0 || !mayTrade() {
+            try await Task.sleep(for: .milliseconds(50))
+        }
     }
 }
 
 // MARK: Stations
 
 extension Serve {
-    private func accept(_ lane: Int, _ queue: OrderQueue, _ database: PostgresOptions, _ board: QuoteBoard, _ link: VenueLink) async {
+    /// Recorded prices are for test systems alone. The venue's session gives it nothing either: this router is of no use beside it, and whoever started it has
+    /// to know.
+    private func endAtVenueOfRealMoney() async throws {
+        guard await venueIsTest.wasDenied() else { return }
+        throw CommandFailure(
+            "--feed (ORDER_ROUTER_FEED) is a recorded file, and the venue's Logon does not say that it is a test system (464=Y): "
+                + "nobody trades for real on prices of another day"
+        )
+    }
+
+    private func accept(_ lane: Int, _ queue: OrderQueue, _ database: PostgresOptions, _ market: Market, _ link: VenueLink) async {
         let thread = DedicatedThread(name: "accept-\(lane)")
         await withTaskExecutorPreference(thread) {
-            await Accept(queue: queue, database: database, market: board, rules: configuration.deskRules, observer: deskObserver(link), now: now)
+            let prices = TradedPrices(board: market.board, instruments: market.instruments, mayTrade: mayTrade)
+            await Accept(queue: queue, database: database, market: prices, rules: configuration.deskRules, observer: deskObserver(link), now: now)
                 .run()
         }
     }
+
+    /// Recorded prices count for orders only while this router itself has the word of the venue that it is a test system: orders of a router that does not
+    /// hold the session go wherever the one leads that does.
+    private func mayTrade() -> Bool { !configuration.pricesAreRecorded || venueIsTest.now == true }
 
     private func settle(_ database: PostgresOptions) -> Settle {
         Settle(database: database, rules: configuration.deskRules, observer: deskObserver(nil), signal: settleSignal, now: now)
@@ -240,7 +269,7 @@ extension Serve {
             accountLimits: RateLimits(configuration.accountRate),
             addressLimits: RateLimits(configuration.addressRate),
             metrics: metrics,
-            readiness: { [venueIsTest] in
+            readiness: { [self] in
                 let isPriced = market.board.ages.freshest.map { $0 <= configuration.freshness.maximumAge } ?? false
                 do {
                     return try await readers.read { database in
@@ -248,7 +277,7 @@ extension Serve {
                         return Readiness(
                             database: true,
                             migrations: isCurrent,
-                            venue: try database.venueIsUp(session),
+                            venue: try database.venueIsUp(session) && mayTrade(),
                             marketData: isPriced,
                             killSwitch: try isCurrent && database.halts().contains { $0.scope == .killSwitch },
                             venueIsTest: venueIsTest.now,
@@ -260,8 +289,8 @@ extension Serve {
                     return Readiness(database: false, migrations: false, venue: false, marketData: isPriced, venueIsTest: venueIsTest.now)
                 }
             },
-            gauges: { [metrics] in
-                market.gauge(metrics)
+            gauges: { [metrics, now] in
+                market.gauge(metrics, at: now())
                 feedGauges(feed, market.board)
             },
             answered: logRequest,

@@ -2,8 +2,8 @@
 /// old enough.
 package struct DelayLine: Sendable {
     private struct Noted {
-        let at: Int64
-        let slot: Book.Slot
+        var at: Int64
+        var slot: Book.Slot
     }
 
     /// Milliseconds: fifteen minutes, as exchanges understand delayed.
@@ -31,6 +31,18 @@ package struct DelayLine: Sendable {
             // One that is old enough is kept: it is the one shown.
             let old = notes[place].lastIndex { now - $0.at >= delay } ?? 0
             if old > 0 { notes[place].removeFirst(old) }
+        }
+    }
+
+    /// The clock was set by so many milliseconds: what was noted is as old as before.
+    package mutating func shift(by step: Int64) {
+        if notedAt != .min { notedAt += step }
+        for place in notes.indices {
+            for index in notes[place].indices {
+                notes[place][index].at += step
+                notes[place][index].slot.changedAt += step
+                if notes[place][index].slot.vouchedAt != Quote.never { notes[place][index].slot.vouchedAt += step }
+            }
         }
     }
 

@@ -79,6 +79,15 @@ extension Quote {
 package protocol QuoteSource: Sendable {
     /// nil where the symbol is not known at all.
     func listing(of symbol: Symbol) -> Listing?
+    /// Of the symbol's market; nil where nobody knows.
+    func hours(of symbol: Symbol, at now: Int64) -> MarketHours?
+    /// False while its prices are none to trade on with the venue that there is.
+    var isForOrders: Bool { get }
+}
+
+extension QuoteSource {
+    package func hours(of symbol: Symbol, at now: Int64) -> MarketHours? { nil }
+    package var isForOrders: Bool { true }
 }
 
 /// A symbol that the router knows, with its quote once the feed has sent one.

@@ -97,15 +97,20 @@ package struct Freshness: Sendable {
     }
 
     /// Refusal for a new order on `listing`, whose trader saw the quote of `reference` (design section 4.3 row 7).
-    package func refusal(of listing: Listing, reference: Int64, at now: Int64) -> Refusal? {
+    ///
+    /// - Parameter hours: of the symbol's market, asked for only where they may explain why nobody vouches; nil: not known.
+    package func refusal(of listing: Listing, reference: Int64, hours: () -> MarketHours? = { nil }, at now: Int64) -> Refusal? {
+        let age = listing.quote?.age(at: now)
         switch state(of: listing.quote, at: now) {
+        case .live: break
         case .halted(let why): return .tradingHalted(Halt(scope: .symbol, subject: listing.symbol.text, reason: why))
-        case .stale(let reason):
-            return .marketDataStale(ageMilliseconds: listing.quote?.age(at: now), why: QuoteState.stale(reason).reason ?? "")
-        case .live, .closed: break
+        case .stale, .closed:
+            let hours = hours()
+            let told = state(of: listing.quote, isClosed: hours?.state == .closed, opensAt: hours?.nextOpen, at: now)
+            return .marketDataStale(ageMilliseconds: age, why: told.reason ?? "")
         }
-        let (age, overflow) = now.subtractingReportingOverflow(reference)
-        if overflow || age > maximumAge || age < -maximumLead { return .quoteReferenceStale(ageMilliseconds: overflow ? .max : age) }
+        let (seen, overflow) = now.subtractingReportingOverflow(reference)
+        if overflow || seen > maximumAge || seen < -maximumLead { return .quoteReferenceStale(ageMilliseconds: overflow ? .max : seen) }
         return nil
     }
 }

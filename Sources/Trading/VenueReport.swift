@@ -101,6 +101,9 @@ extension VenueReport {
             // The refusal of an earlier cancel says nothing of the one that is pending now.
             if let requestID, requestID != order.cancelID { return .nothing }
             return .event(.cancelRejected(reason: reasonText("cancel_rejected")))
+        // A session or business reject of an order that the venue has acknowledged contradicts itself: it is asked, and the hold stays.
+        case .orderRefused where order.status == .working || order.status == .partiallyFilled:
+            return .event(.doubted(reason: "refused_after_acknowledgement"))
         case .orderRefused: return .event(.rejected(reason: reasonText("refused_by_venue_session")))
         case .statusRefused: return .nothing
         case .other: return .unbookable("a report of a kind that is not handled")

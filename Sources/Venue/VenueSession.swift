@@ -15,6 +15,11 @@ struct TestVenue: Error, CustomStringConvertible {
     let description = "the venue's Logon says that it is a test system (TestMessageIndicator 464=Y) and this router is live: it gets no order"
 }
 
+/// The venue's Logon does not say 464=Y, and this router's prices are recorded ones.
+struct VenueForRecordedPrices: Error, CustomStringConvertible {
+    let description = "the venue's Logon does not say that it is a test system (464=Y) and prices are recorded ones: it gets no order"
+}
+
 /// The venue's FIX session as its driver sees it: numbers, messages and reports in PostgreSQL, under a lease.
 ///
 /// Send.swift and Receive.swift are its two legs. Everything here runs on the session's own thread.
@@ -158,10 +163,11 @@ final class VenueSession: SessionStore {
     }
 
     /// Before anything is sent or sent again: the driver pulls first.
-    private func checkTest(_ session: SessionState) throws(TestVenue) {
+    private func checkTest(_ session: SessionState) throws {
         if !toldWhetherTest { observer.venueIsTest(session.counterpartyIsTest) }
         toldWhetherTest = true
         if settings.isLive, session.counterpartyIsTest { throw TestVenue() }
+        if settings.pricesAreRecorded, !session.counterpartyIsTest { throw VenueForRecordedPrices() }
     }
 
     func changed(_ event: SessionEvent) {

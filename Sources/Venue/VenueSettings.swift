@@ -24,6 +24,8 @@ package struct VenueSettings: Sendable {
 
     /// Orders are for real money: a venue whose Logon says that it is a test system gets none.
     package var isLive = false
+    /// Orders are priced from a recorded feed: only a test system may get them.
+    package var pricesAreRecorded = false
 
     /// The session's name in the database.
     package var sessionID: String { "\(session.senderCompID)->\(session.targetCompID)" }

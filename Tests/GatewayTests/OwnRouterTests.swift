@@ -83,6 +83,23 @@ import Testing
         }
     }
 
+    @Test func `says when a calendar has no holidays left to tell`() async throws {
+        let folder = try ScratchFolder()
+        let day = Date(timeIntervalSince1970: Double(Town.now() / 1_000 + 10 * 86_400)).formatted(.iso8601.year().month().day())
+        let hours = "hours OPEN 00:00-24:00\n"
+        let calendars = try folder.write("exchange XNYS UTC\n\(hours)closed \(day)\nexchange XNAS UTC\n\(hours)", to: "days")
+        try await Served.run(["ORDER_ROUTER_CALENDARS": calendars]) { served in
+            #expect(served.router.log.contains { $0.contains("level=warning event=calendar_ends exchange=XNYS last_day=\(day)") })
+            #expect(!served.router.log.contains { $0.contains("exchange=XNAS") })
+            let answer = try await Phone.exchange("GET", "/metrics", port: served.port)
+            let gauge = try #require(answer.text.split(separator: "\n").first { $0.hasPrefix("order_router_calendar_days_left{") })
+            // Midnight may have passed.
+            #expect([10, 9].map { #"order_router_calendar_days_left{exchange="XNYS"} \#($0)"# }.contains(String(gauge)))
+            // What a body of Served expects of a log: somebody asked.
+            try await served.listed()
+        }
+    }
+
     @Test func `that is live gives a venue that says it is a test system no order`() async throws {
         let town = try await Town(accounts: 1)
         try await town.run { town in

@@ -55,7 +55,7 @@ import Trading
             #expect(
                 refused.messages("error").map { $0["code"] } == ["malformed_request", "invalid_field", "invalid_field", "account_forbidden"]
             )
-            #expect(refused.messages("error").last?["id"] == "b")
+            #expect(refused.messages("error").map { $0["id"] } == [nil, "a", nil, "b"])
             try await served.eventually("the whole list") { try await client.get("/v1/quotes?symbols=NOSUCH").status == 422 }
             try socket.send(#"{"action":"subscribe","channel":"stock-prices","symbols":["NVDA","NOSUCH"],"id":"c"}"#)
             let unknown = try await socket.state(when: "the unknown symbol") { $0.messages("error").count == 5 }
@@ -65,6 +65,27 @@ import Trading
             // Nothing was subscribed by halves.
             #expect(socket.watched.now.messages("snapshot").isEmpty)
             socket.stop()
+        }
+    }
+
+    @Test func `shows in a portfolio no newer price than the token may see`() async throws {
+        try await Served.run { served in
+            let client = try await served.client()
+            for (scopes, price) in [([.ordersRead, .marketRead], "set"), ([.ordersRead, .marketDelayed], "null"), ([.ordersRead], "null")]
+                as [(Set<Scope>, String)]
+            {
+                let account = try #require(AccountID(client.account))
+                let token = try served.town.issuer.issue(subject: "s", accounts: [account], scopes: scopes, lifetime: .seconds(60), now: Town.now())
+                let socket = try SocketReader(client.with(token: token))
+                try socket.send(#"{"action":"subscribe","channel":"portfolio-updates"}"#)
+                let position = try await socket.first("portfolio")
+                let quotes = try await client.with(token: token).get("/v1/quotes?symbols=NVDA")
+                let entitlement = scopes.contains(.marketRead) ? "REALTIME" : scopes.contains(.marketDelayed) ? "DELAYED" : nil
+                #expect(quotes["quotes.0.entitlement"] == entitlement)
+                #expect(position["data.positions.0.symbol"] == "NVDA", "\(position.text)")
+                #expect(position.text.contains(#""price":null"#) == (price == "null"), "\(position.text)")
+                socket.stop()
+            }
         }
     }
 

@@ -125,6 +125,33 @@ extension `The HTTP contract` {
             #expect(try await client.get("/v1/stocks/INTC/history?interval=1m&period=1d").text.contains(#""high":"21.00""#))
         }
 
+        @Test func `shows a delayed token what was a quarter of an hour ago, under a tag of its own`() async throws {
+            let client = try await served.client()
+            let minute = Town.now() / 60_000
+            func row(_ back: Int64, _ price: Int) -> String {
+                "ORCL,\(Date(timeIntervalSince1970: Double((minute - back) * 60)).formatted(.iso8601).prefix(16))Z,\(price),\(price),\(price),\(price),1"
+            }
+            try await load(["symbol,time,open,high,low,close,volume", row(40, 70), row(5, 90)])
+            let token = try served.town.issuer.issue(
+                subject: "late",
+                accounts: [],
+                scopes: [.marketDelayed],
+                lifetime: .seconds(600),
+                now: Town.now()
+            )
+            let late = client.with(token: token)
+            for path in ["/v1/symbols/ORCL/history?range=1D", "/v1/stocks/ORCL/history?interval=1m&period=1d"] {
+                let (now, then) = (try await client.get(path), try await late.get(path))
+                #expect(now.status == 200 && then.status == 200, "\(then.text)")
+                #expect(now.text.contains(#""close":"90.00""#) && now["entitlement"] == "REALTIME", "\(now.text)")
+                #expect(then.text.contains(#""close":"70.00""#) && !then.text.contains(#""close":"90.00""#), "\(then.text)")
+                let asOf = try #require(then["as_of"].flatMap { Int64($0) })
+                #expect(asOf <= Town.now() - 900_000 && then["entitlement"] == "DELAYED")
+                #expect(now.header("ETag") != then.header("ETag") && then.header("Vary") == "Authorization")
+            }
+            #expect(try await late.get("/v1/stocks/ORCL/history?interval=1d&period=1mo").status == 200)
+        }
+
         @Test func `says how long an answer is good for, and nothing anew where the client has it`() async throws {
             let client = try await served.client()
             try await load("CSCO", days: 5, close: 50)

@@ -81,5 +81,33 @@ extension Faults {
                 try await eventually("a price to trade on") { try await Self.code(town.phones[0], client) == "201" }
             }
         }
+
+        @Test func `that is a recorded one prices nothing for a venue that does not say it is a test system`() async throws {
+            var ticks = TickPublisher.Settings()
+            ticks.rate = 200
+            let town = try await Town(accounts: 1, ticks: ticks)
+            var configuration = SimulatedVenue.Configuration()
+            configuration.agree = { $0.isTest = false }
+            let real = try SimulatedVenue(configuration, log: { _ in })
+            let venue = "127.0.0.1:\(try real.start())"
+            try await town.run { town in
+                let line = try #require(town.venue.ticks).port
+                let file = town.folder + "/recorded"
+                let recording = try await town.operate("record", "--feed", "tcp://127.0.0.1:\(line)", "--to", file, "--for", "1s")
+                #expect(recording.status == 0, "\(recording)")
+                try await withThrowingTaskGroup { group in
+                    group.addTask { try await real.run() }
+                    let feed = ["ORDER_ROUTER_FEED": "file:" + file, "ORDER_ROUTER_FEED_REPEAT": "yes", "ORDER_ROUTER_VENUE": venue]
+                    let router = try town.router(feed)
+                    // It was never ready, and ends by itself.
+                    #expect(await router.ready() == nil)
+                    await router.ended()
+                    #expect(router.log.contains { $0.contains("nobody trades for real on prices of another day") }, "\(router.log)")
+                    #expect(real.receivedCount == 0)
+                    group.cancelAll()
+                    try await group.waitForAll()
+                }
+            }
+        }
     }
 }

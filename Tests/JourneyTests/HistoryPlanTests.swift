@@ -71,16 +71,37 @@ private func minutes(_ from: String, _ to: String) -> HistoryPlan.Kept { .minute
         )
     }
 
+    @Test func `is with a delay what it was then, also of a day that has ended since`() {
+        func late(_ query: HistoryQuery, _ at: String) -> HistoryPlan { HistoryPlan(query, newYork, at: time(at), delay: 900_000) }
+        let open = late(day, "2027-11-09T15:30Z")
+        #expect(open.kept == minutes("2027-11-09T09:00Z", "2027-11-09T15:14Z") && open.asOf == time("2027-11-09T15:14Z"))
+        #expect(open.expiresAt == time("2027-11-09T15:30Z") + HistoryPlan.settling)
+        // Ten minutes after the close the candle of the day is there; the minutes of a quarter of an hour ago are what may be shown of it.
+        let today = CalendarDay("2027-11-09")!
+        let closing = late(year, "2027-11-09T21:10Z")
+        let session = time("2027-11-09T14:30Z") / 60_000..<time("2027-11-09T20:50Z") / 60_000
+        #expect(closing.kept == .days(today.advanced(by: -366)..<today, last: today, lastMinutes: session))
+        #expect(closing.asOf == time("2027-11-09T20:50Z"))
+        guard case .days(let days, _, _) = late(year, "2027-11-09T21:20Z").kept else {
+            Issue.record("a year is made of days")
+            return
+        }
+        #expect(days.contains(today))
+    }
+
     @Test func `is kept for those who ask the same while it is good, and not beyond its room`() {
         let shelf = HistoryShelf()
-        let question = HistoryShelf.Question(symbol: .init("NVDA")!, query: day)
+        let question = HistoryShelf.Question(symbol: .init("NVDA")!, query: day, isDelayed: false)
         func answer(_ bytes: Int, until end: Int64) -> HistoryShelf.Answer {
             .init(body: [UInt8](repeating: 1, count: bytes), tag: "t", expiresAt: end)
         }
         shelf.keep(answer(10, until: 100), to: question, at: 0)
         #expect(shelf.answer(question, at: 99)?.body.count == 10 && shelf.answer(question, at: 100) == nil)
-        let other = HistoryShelf.Question(symbol: .init("AAPL")!, query: day)
+        let other = HistoryShelf.Question(symbol: .init("AAPL")!, query: day, isDelayed: false)
         #expect(shelf.answer(other, at: 0) == nil)
+        #expect(shelf.answer(.init(symbol: question.symbol, query: day, isDelayed: true), at: 99) == nil)
+        // The clock was set back: it would be good for too long.
+        #expect(shelf.answer(question, at: 99 - HistoryPlan.longestLife) == nil)
         // What is past makes room; what is good stays, and what finds none is not kept.
         shelf.keep(answer(HistoryShelf.capacity, until: 300), to: other, at: 100)
         #expect(shelf.answer(other, at: 200) != nil)

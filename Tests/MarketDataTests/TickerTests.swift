@@ -212,6 +212,45 @@ private func events(_ lines: [String]) -> [String] {
         #expect(events(reader.take()).last == "market NVDA LIVE")
     }
 
+    @Test func `is told of the halt that its orders are refused by, of several`() {
+        let street = Street()
+        street.tick("NVDA", 100)
+        let (_, reader) = street.join("NVDA")
+        _ = reader.take()
+        street.conditions.setHalts([
+            Halt(scope: .symbol, subject: "NVDA", reason: "news"), Halt(scope: .venue, subject: "", reason: "drill"),
+            Halt(scope: .account, subject: "acc_1", reason: "not of all"),
+        ])
+        street.run(400)
+        let told = reader.take()
+        #expect(events(told) == ["market NVDA HALTED"] && told[0].contains("drill"))
+        street.conditions.setHalts([
+            Halt(scope: .venue, subject: "", reason: "drill"), Halt(scope: .killSwitch, subject: "", reason: "enough"),
+        ])
+        street.run(400)
+        #expect(reader.take().contains { $0.hasPrefix("market") && $0.contains("enough") })
+    }
+
+    @Test func `goes on to hear of ages and vouching when the clock was set back`() {
+        let street = Street()
+        street.tick("NVDA", 100)
+        let (_, reader) = street.join("NVDA")
+        street.run(500)
+        _ = reader.take()
+        street.clock.move(-3_600_000)
+        street.board.update { book, _ in book.forgetVouching() }
+        street.run(100)
+        #expect(events(reader.take()) == ["market NVDA STALE"])
+        // Vouched for without a change: nothing but a look at the ages finds it, and nothing but one finds its silence afterwards.
+        street.tick("NVDA", 100)
+        street.run(1_500)
+        let alive = reader.take()
+        #expect(events(alive) == ["market NVDA LIVE"])
+        #expect(alive.contains { $0.hasPrefix("asof") && $0.contains("NVDA") })
+        street.run(3_000)
+        #expect(events(reader.take()) == ["market NVDA STALE"])
+    }
+
     @Test func `with a delayed token sees what was a quarter of an hour ago, and nothing before there is such a thing`() {
         let street = Street()
         street.tick("NVDA", 100)

@@ -64,6 +64,37 @@ final class HandClock: Sendable {
         #expect(state() == .live)
     }
 
+    @Test(arguments: [-7_200_000, 7_200_000] as [Int64])
+    func `shows delayed tokens what is a quarter of an hour old, however the clock was set`(_ step: Int64) throws {
+        let hand = HandClock()
+        let board = QuoteBoard(now: hand.clock.wall)
+        let feed = BinaryMarketFeed(settings: BinaryFeedSettings(host: "127.0.0.1", port: 1), board: board, clock: hand.clock, trouble: { _ in })
+        let watch = FeedWatch(feed: feed, board: board, clock: hand.clock, maximumSilence: 1 << 40, trouble: { _ in })
+        var look = FeedWatch.Look(heardAt: hand.clock.monotonic())
+        let symbol = try #require(Symbol("NVDA"))
+        func tick(_ price: Int64) {
+            board.update { _ = $0.apply(Tick(place: $0.place(adding: symbol), bid: price, ask: price + 1), at: $1) }
+            board.noteForDelayed()
+        }
+        let shown = { board.delayedListing(of: symbol)?.quote }
+        tick(100)
+        hand.pass(600_000)
+        tick(101)
+        watch.look(&look)
+        hand.set(by: step)
+        watch.look(&look)
+        board.noteForDelayed()
+        #expect(shown() == nil)
+        hand.pass(300_000)
+        board.noteForDelayed()
+        #expect(shown()?.bid == Amount(units: 100))
+        // Its times are told by the clock as it is now.
+        #expect(shown()?.age(at: hand.clock.wall()) == 900_000 && shown()?.changedAt == hand.clock.wall() - 900_000)
+        hand.pass(600_000)
+        board.noteForDelayed()
+        #expect(shown()?.bid == Amount(units: 101))
+    }
+
     @Test func `tells once of a feed that has fallen silent, and once of refused prices`() {
         let hand = HandClock()
         let board = QuoteBoard(now: hand.clock.wall)

@@ -101,6 +101,7 @@ private let faults: [(word: String, bring: @Sendable (inout Scene) -> Void)] = [
     ("clockSkew", { $0.bend(client: now + 30_001) }),
     ("tradingHalted", { $0.halts.append(Halt(scope: .account, subject: account.text, reason: "drill")) }),
     ("venueUnavailable", { $0.venueIsUp = false }),
+    ("venueUnavailable", { $0.market.isForOrders = false }),
     ("unknownSymbol", { $0.market.listings = [:] }),
     ("marketDataStale", { $0.market.listings[symbol] = Listing(symbol: symbol, quote: StillMarket.quote(age: 2_501)) }),
     ("quoteReferenceStale", { $0.bend(reference: now - 2_501) }),
@@ -112,6 +113,24 @@ private let faults: [(word: String, bring: @Sendable (inout Scene) -> Void)] = [
 ]
 
 @Suite struct `A decision` {
+    @Test func `says of a price that nobody vouches for that its market is closed, as quotes do`() {
+        var scene = Scene()
+        scene.market.listings[symbol] = Listing(symbol: symbol, quote: StillMarket.quote(age: 60_000))
+        func why() -> String? {
+            guard case .refused(.marketDataStale(60_000, let why)) = scene.decide([.place(scene.submitted)]).verdicts[0] else { return nil }
+            return why
+        }
+        #expect(why() == "the feed has not vouched for it for 60000 ms")
+        scene.market.hours = MarketHours(state: .closed, nextOpen: 77, nextClose: nil, from: 0, until: 77)
+        #expect(why() == QuoteState.closed(opensAt: 77).reason)
+        scene.market.hours = MarketHours(state: .post, nextOpen: 77, nextClose: nil, from: 0, until: 77)
+        #expect(why() == "the feed has not vouched for it for 60000 ms")
+        // A price that somebody vouches for is traded on whatever the calendar says.
+        scene.market.hours = MarketHours(state: .closed, nextOpen: 77, nextClose: nil, from: 0, until: 77)
+        scene.market.listings[symbol] = Listing(symbol: symbol, quote: StillMarket.quote())
+        #expect(scene.decide([.place(scene.submitted)]).verdicts[0].word == "accepted")
+    }
+
     @Test(arguments: faults.indices)
     func `refuses by the first rule that applies, whatever else is wrong`(_ first: Int) throws {
         var scene = Scene()

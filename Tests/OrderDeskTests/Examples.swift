@@ -27,12 +27,15 @@ let rules = DeskRules(
 /// A market that stands still: bid 99, ask 100.
 struct StillMarket: QuoteSource {
     var listings: [Symbol: Listing] = [symbol: Listing(symbol: symbol, quote: quote())]
+    var hours: MarketHours?
+    var isForOrders = true
 
     static func quote(age: Int64 = 0) -> Quote {
         Quote(symbol: symbol, bid: usd("99"), ask: usd("100"), last: usd("99.50"), volume: 0, sequence: 1, changedAt: now - age, vouchedAt: now - age)
     }
 
     func listing(of symbol: Symbol) -> Listing? { listings[symbol] }
+    func hours(of symbol: Symbol, at now: Int64) -> MarketHours? { hours }
 }
 
 func key(_ number: Int, at time: Int64 = now) -> IdempotencyKey {

@@ -169,3 +169,13 @@ extension Process {
         for handle in handles { try handle.close() }
     }
 }
+
+/// Asks again and again for what other programs do; nothing tells.
+func eventually<Value>(_ what: String, _ look: () async throws -> Value?) async throws -> Value {
+    let end = ContinuousClock.now + .seconds(60)
+    while ContinuousClock.now < end {
+        if let found = try await look() { return found }
+        try await Task.sleep(for: .milliseconds(20))
+    }
+    throw BuiltProgram.Failure(what: "\(what) did not come")
+}

@@ -66,12 +66,34 @@ import Trading
         ["simulate", "--admin", "0.0.0.0:9881"], ["simulate", "--heartbeat-bounds", "60-5"],
         ["simulate", "--tls-certificate", "c.pem"], ["simulate", "--tls-client-ca", "ca.pem"],
         ["simulate", "--validation", "some"], ["simulate", "--sending-time-tolerance", "2"],
+        ["simulate", "--feed-udp", "239.1.1.1:9882"], ["simulate", "--feed-rate", "5"], ["simulate", "--feed-symbols", "0"],
+        ["simulate", "--feed-tcp", "127.0.0.1:0", "--feed-rate", "-1"], ["simulate", "--feed-tcp", "here"],
+        ["simulate", "--feed-tcp", "127.0.0.1:0", "--feed-interface", "127.0.0.1"],
     ])
     func `refuses a wrong call with 2 and a sentence`(_ words: [String]) async throws {
         let outcome = try await BuiltProgram.run(words, ["ORDER_ROUTER_DATABASE_URL": database.url])
         #expect(outcome.status == 2, "\(words)")
         #expect(outcome.output.isEmpty && outcome.errors.hasPrefix("order-router: "), "\(outcome.errors)")
         #expect(try count("accounts") == 0)
+    }
+
+    @Test func `publishes the binary feed that the simulator's flags ask for`() async throws {
+        let folder = try TemporaryFolder()
+        let venue = try BuiltProgram.Running([
+            "simulate", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--frozen", "--feed-tcp", "127.0.0.1:0", "--feed-rate", "500",
+            "--feed-symbols", "7",
+        ])
+        let line = try await eventually("its feed's port") {
+            venue.output.firstMatch(of: /Its binary feed is at (127\.0\.0\.1:\d+)\./).map { String($0.1) }
+        }
+        let file = folder.path + "/recorded"
+        let recording = try await BuiltProgram.run(["record", "--feed", "tcp://\(line)", "--to", file, "--for", "1s"])
+        #expect(recording.status == 0, "\(recording.errors)")
+        let recorded = try Data(contentsOf: URL(filePath: file))
+        for name in ["NVDA", "S00001", "S00007"] { #expect(recorded.firstRange(of: Data(name.utf8)) != nil, "\(name)") }
+        #expect(recorded.firstRange(of: Data("S00008".utf8)) == nil)
+        venue.send(SIGTERM)
+        #expect(try await venue.end(within: .seconds(30)).status == 0)
     }
 
     @Test func `lists what can go wrong at the simulator`() async throws {

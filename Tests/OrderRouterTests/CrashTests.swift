@@ -86,16 +86,6 @@ import Venue
         }
     }
 
-    /// Asks again and again for what other programs do; nothing tells.
-    private func eventually<Value>(_ what: String, _ look: () async throws -> Value?) async throws -> Value {
-        let end = ContinuousClock.now + .seconds(60)
-        while ContinuousClock.now < end {
-            if let found = try await look() { return found }
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        throw BuiltProgram.Failure(what: "\(what) did not come")
-    }
-
     /// Signs with the program's own `sign`, sends with curl.
     private final class Client {
         struct Answer {

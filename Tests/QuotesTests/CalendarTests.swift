@@ -23,6 +23,14 @@ private func hours(_ calendar: MarketCalendar, _ at: String) -> (MarketState, op
 }
 
 @Suite struct `A market's calendar` {
+    @Test func `ends with the last day that it names, and says how far that is by its own wall`() {
+        let endings = calendars.endings(at: time("2028-12-24T04:59Z"))
+        #expect(endings.map { "\($0.exchange) \($0.lastDay) \($0.daysLeft)" } == ["XLON 2027-12-28 -362", "XNAS 2028-12-25 2", "XNYS 2028-12-25 2"])
+        // One that names no day knows all of them.
+        #expect(calendars[ExchangeCode("SIM")!]?.lastNamedDay == nil)
+        #expect(calendars.endings(at: time("2028-12-24T05:01Z")).map(\.daysLeft) == [-362, 1, 1])
+    }
+
     /// By the wall of New York: in winter five hours behind UTC, in summer four.
     @Test(arguments: [
         ("2027-01-20T08:59Z", MarketState.closed), ("2027-01-20T09:00Z", .pre), ("2027-01-20T14:29Z", .pre), ("2027-01-20T14:30Z", .open),

@@ -147,6 +147,12 @@ import Trading
             return meaning(report, .routed)
         }
         #expect(rejected(.orderRefused) == .event(.rejected(reason: "refused_by_venue_session (5)")))
+        // Acknowledged before: the venue contradicts itself, and the hold stays until it has been asked.
+        var late = VenueReport(kind: .orderRefused)
+        late.rejectReason = 5
+        for status in [OrderStatus.working, .partiallyFilled] {
+            #expect(meaning(late, status) == .event(.doubted(reason: "refused_after_acknowledgement")))
+        }
         #expect(rejected(.cancelRefused) == .event(.cancelRejected(reason: "cancel_rejected (5)")))
         #expect(rejected(.statusRefused) == .nothing)
         #expect(isUnbookable(rejected(.other)))

@@ -58,14 +58,15 @@ import Wire
             points: [point("2026-09-16", false), point(nil, true)],
             source: "feed",
             downsampled: .lttb,
-            asOf: 8
+            asOf: 8,
+            isDelayed: true
         )
         #expect(
             String(decoding: answer.body, as: UTF8.self)
                 == #"{"symbol":"F","range":null,"period":"1mo","interval":"1d","points":["#
                 + #"{"t":7,"day":"2026-09-16","open":"1.00","high":"1.00","low":"1.00","close":"1.00","volume":3},"#
                 + #"{"t":7,"open":"1.00","high":"1.00","low":"1.00","close":"1.00","volume":3,"unfinished":true}],"#
-                + #""source":"feed","downsampled":"lttb","as_of":8}"#
+                + #""source":"feed","downsampled":"lttb","as_of":8,"entitlement":"DELAYED"}"#
         )
     }
 }

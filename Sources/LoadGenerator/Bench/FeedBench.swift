@@ -3,6 +3,7 @@ import ExchangeSimulator
 import FIX
 import MarketData
 import Quotes
+import Synchronization
 import Trading
 
 extension Command {
@@ -14,7 +15,7 @@ extension Command {
             Flag("symbols", "n", .optional, "Symbols of the feed; 10000 without it."),
             Flag("allocations", "Counts the objects that ticks make, and nothing else; fails where a tick makes one."),
         ],
-        details: "One thread, but for the last figure: there a second one sends datagrams over the loopback interface as fast as it can."
+        details: "One thread, but for the last figure: there a second one sends datagrams over the loopback interface as fast as they are taken."
     ) { arguments in
         let seconds = try arguments.number("seconds", 1...60) ?? 3
         let bench = FeedBench(seconds: seconds, symbols: try arguments.number("symbols", 1...1_000_000) ?? 10_000)
@@ -72,8 +73,8 @@ struct FeedBench {
         let applied = apply(datagrams, count)
         line(applied, " ns  a tick: decode and apply to the book, \(Int(1e9 / applied)) ticks/s, \(Int((applied / copied).rounded())) x the copy")
         for group in ["239.255.41.8", "127.0.0.1"] {
-            let result = try await overUDP(datagrams, to: group)
-            say("over UDP to \(group): \(Int(result.received)) ticks/s received and looked at by the book, \(Int(result.sent)) sent, one core each")
+            let result = try await overUDP(group)
+            say("over UDP to \(group): \(Int(result.applied)) ticks/s applied to the book, \(result.lost) lost, one core each")
         }
     }
 
@@ -103,33 +104,52 @@ struct FeedBench {
         return Double(best) / Double(count)
     }
 
-    /// Datagrams from one thread to another's book over the loopback interface, as fast as they are taken.
-    private func overUDP(_ datagrams: [[UInt8]], to group: String) async throws -> (received: Double, sent: Double) {
+    /// Datagrams from one thread to another's book over the loopback interface, as fast as they are taken. Every tick is a new one: the sender makes them as
+    /// it goes, and is never further ahead than the receiver's socket has room for, so that none is lost and each is applied.
+    private func overUDP(_ group: String) async throws -> (applied: Double, lost: Int) {
         let receiver = try DatagramReceiver(group: group, port: 0, interface: "127.0.0.1")
         var reader = TickReader(symbols: symbols)
         let port = receiver.port
+        let defined = reader.received
         let end = MonotonicClock.now + nanoseconds
-        async let sent: Int = FeedBench.send(datagrams, to: group, port: port, until: end)
+        let taken = TickCount()
+        async let sent: Int = Self.send(TickSource(symbols: symbols), to: group, port: port, taken: taken, until: end)
         let begun = MonotonicClock.now
         while MonotonicClock.now < end {
             try receiver.receive()
-            if receiver.count > 0 { reader.take(receiver) }
+            if receiver.count == 0 { continue }
+            reader.take(receiver)
+            taken.set(reader.received - defined)
         }
         let took = Double(MonotonicClock.now - begun) / 1e9
-        return (Double(reader.received) / took, Double(try await sent) / took)
+        let lost = max(0, try await sent - taken.now - Self.ahead)
+        let counts = reader.board.read { $0.counts }
+        return (Double(counts.applied + counts.vouched) / took, lost)
     }
 
-    @concurrent private static func send(_ datagrams: [[UInt8]], to group: String, port: UInt16, until end: Int64) async throws -> Int {
+    /// Ticks under way at most: four batches of datagrams, which also a socket of the usual size (208 KB) holds.
+    private static let ahead = 4 * DatagramReceiver.batch * BinaryFrame.perDatagram
+
+    @concurrent
+    private static func send(_ source: TickSource, to group: String, port: UInt16, taken: TickCount, until end: Int64) async throws -> Int {
         let sender = try DatagramSender(to: group, port: port, interface: "127.0.0.1")
+        var source = source
         var sent = 0
         while MonotonicClock.now < end {
-            for datagram in datagrams[..<min(1_000, datagrams.count)] {
-                sender.send(datagram)
-                sent += BinaryFrame.perDatagram
-            }
+            if sent - taken.now >= ahead { continue }
+            sender.send(source.datagram())
+            sent += BinaryFrame.perDatagram
         }
         return sent - sender.refused * BinaryFrame.perDatagram
     }
+}
+
+/// How many ticks a thread has taken, as another one sees it.
+private final class TickCount: Sendable {
+    private let count = Atomic(0)
+
+    var now: Int { count.load(ordering: .relaxed) }
+    func set(_ value: Int) { count.store(value, ordering: .relaxed) }
 }
 
 /// A book and what fills it, as the feed's thread has them.

@@ -203,7 +203,7 @@ extension Command {
     private static func binaryFeed(_ arguments: Arguments) throws(UsageError) -> TickPublisher.Settings? {
         let endpoint = ValueKind<Endpoint>.endpoint
         guard let line = try arguments.parsed("feed-tcp", endpoint.expected, endpoint.parse) else {
-            if let flag = ["feed-udp", "feed-rate"].first(where: { arguments.has($0) }) {
+            if let flag = ["feed-udp", "feed-rate", "feed-interface"].first(where: { arguments.has($0) }) {
                 throw UsageError("--\(flag) needs --feed-tcp: the binary feed's line for definitions and snapshots.")
             }
             return nil
@@ -212,6 +212,9 @@ extension Command {
         (settings.host, settings.port) = (line.host, line.port)
         if let group = try arguments.parsed("feed-udp", endpoint.expected, endpoint.parse) {
             settings.group = (group.host, group.port, arguments.value("feed-interface") ?? "127.0.0.1")
+        }
+        if settings.group == nil, arguments.has("feed-interface") {
+            throw UsageError("--feed-interface needs --feed-udp: without datagrams there is none.")
         }
         settings.rate = try arguments.parsed("feed-rate", "a whole number from 0 to 1000000", ValueKind<Int>.number(0...1_000_000).parse) ?? 0
         return settings

@@ -141,6 +141,7 @@ struct Configuration: Sendable {
         settings.leaseMargin = leaseMilliseconds / 4
         settings.askInterval = askMilliseconds
         settings.isLive = isLive
+        settings.pricesAreRecorded = pricesAreRecorded
         return settings
     }
 
@@ -172,6 +173,9 @@ struct Configuration: Sendable {
         try check()
     }
 
+    /// Prices of another day.
+    var pricesAreRecorded: Bool { if case .file = feed { true } else { false } }
+
     /// What no setting can say by itself.
     private mutating func check() throws(UsageError) {
         switch (certificate, privateKey) {
@@ -180,7 +184,7 @@ struct Configuration: Sendable {
         case (_?, nil): throw UsageError("--tls-key (ORDER_ROUTER_TLS_KEY) is not set, although --tls-certificate is: TLS needs both files.")
         case (nil, _?): throw UsageError("--tls-certificate (ORDER_ROUTER_TLS_CERTIFICATE) is not set, although --tls-key is: TLS needs both files.")
         }
-        if isLive, case .file = feed {
+        if isLive, pricesAreRecorded {
             throw UsageError("--feed (ORDER_ROUTER_FEED) is a recorded file, and --live is yes: nobody trades for real on prices of another day.")
         }
         try lines.check()

@@ -33,12 +33,16 @@ struct LineOptions: Sendable, Equatable {
     }
 
     /// - Parameter isSameHost: the market-data line goes where the orders go: its certificate is made out to the same name.
-    /// - Throws: naming the file that cannot be used.
-    func lines(quotesOnSameHost isSameHost: Bool) throws(FIXError) -> (orders: LineTLS?, quotes: LineTLS?) {
-        (
-            isOn ? try LineTLS.initiator(authorities: authorities, name: name, identity: identity) : nil,
-            quotesAreSecured ? try LineTLS.initiator(authorities: authorities, name: isSameHost ? name : nil, identity: identity) : nil
-        )
+    /// - Throws: naming the settings, and the file that cannot be used.
+    func lines(quotesOnSameHost isSameHost: Bool) throws(UsageError) -> (orders: LineTLS?, quotes: LineTLS?) {
+        do throws(FIXError) {
+            return (
+                isOn ? try LineTLS.initiator(authorities: authorities, name: name, identity: identity) : nil,
+                quotesAreSecured ? try LineTLS.initiator(authorities: authorities, name: isSameHost ? name : nil, identity: identity) : nil
+            )
+        } catch {
+            throw UsageError("--venue-tls-ca, --venue-tls-certificate and --venue-tls-key: \(error.description)")
+        }
     }
 }
 

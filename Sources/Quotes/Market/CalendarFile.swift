@@ -33,6 +33,23 @@ package struct MarketCalendars: Sendable {
 
     package var exchanges: [ExchangeCode] { calendars.keys.sorted() }
 
+    /// When a calendar of one exchange ends.
+    package struct Ending: Hashable, Sendable {
+        package let exchange: ExchangeCode
+        /// See `MarketCalendar.lastNamedDay`.
+        package let lastDay: CalendarDay
+        /// Of the exchange's own calendar, from today; negative: it is over.
+        package let daysLeft: Int
+    }
+
+    /// Of every exchange whose calendar ends, by their codes.
+    package func endings(at now: Int64) -> [Ending] {
+        exchanges.compactMap { exchange in
+            guard let calendar = calendars[exchange], let last = calendar.lastNamedDay else { return nil }
+            return Ending(exchange: exchange, lastDay: last, daysLeft: last.number - calendar.day(at: now).number)
+        }
+    }
+
     /// nil: the exchange is not in the text.
     package subscript(exchange: ExchangeCode) -> MarketCalendar? { calendars[exchange] }
 }

@@ -65,6 +65,9 @@ package struct MarketCalendar: Sendable {
         normal == [Session(.open, from: 0, to: Self.minutesPerDay)] && closedWeekdays.isEmpty && closedDays.isEmpty && special.isEmpty
     }
 
+    /// The last day of which it says anything of its own: beyond, holidays count as normal days. nil: it never names a day, and so knows all of them.
+    package var lastNamedDay: CalendarDay? { [closedDays.max(), special.keys.max()].compactMap { $0 }.max() }
+
     package func sessions(on day: CalendarDay) -> [Session] {
         if let sessions = special[day] { return sessions }
         return closedDays.contains(day) || closedWeekdays.contains(day.weekday) ? [] : normal

@@ -72,7 +72,10 @@ package struct QuoteView: Hashable, Sendable {
         json.endObject()
     }
 
-    package var entitlement: String { isDelayed ? "DELAYED" : "REALTIME" }
+    package var entitlement: String { Self.entitlement(isDelayed: isDelayed) }
+
+    /// What is said of prices, with the scope `market:read` or without it.
+    static func entitlement(isDelayed: Bool) -> String { isDelayed ? "DELAYED" : "REALTIME" }
 
     private func writeValues(to json: inout JSONWriter, _ form: MoneyForm) {
         json.member("symbol", symbol.text)

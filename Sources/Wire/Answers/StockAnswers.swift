@@ -162,6 +162,8 @@ package struct HistoryAnswer: Hashable, Sendable {
     package let downsampled: Downsampling
     /// Up to when it holds, ms since the epoch: the end of the newest candle that there could be.
     package let asOf: Int64
+    /// Fifteen minutes old, for tokens that may see no newer prices.
+    package let isDelayed: Bool
 
     package init(
         symbol: Symbol,
@@ -171,7 +173,8 @@ package struct HistoryAnswer: Hashable, Sendable {
         points: [Point],
         source: String?,
         downsampled: Downsampling,
-        asOf: Int64
+        asOf: Int64,
+        isDelayed: Bool
     ) {
         self.symbol = symbol
         self.range = range
@@ -181,6 +184,7 @@ package struct HistoryAnswer: Hashable, Sendable {
         self.source = source
         self.downsampled = downsampled
         self.asOf = asOf
+        self.isDelayed = isDelayed
     }
 
     package var body: [UInt8] {
@@ -208,6 +212,7 @@ package struct HistoryAnswer: Hashable, Sendable {
         json.member("source", source)
         json.member("downsampled", downsampled.rawValue)
         json.member("as_of", asOf)
+        json.member("entitlement", QuoteView.entitlement(isDelayed: isDelayed))
         json.endObject()
         return json.bytes
     }

@@ -58,6 +58,13 @@ package struct SocketRequest: Hashable, Sendable {
         }
     }
 
+    /// The client's name for a request that is not carried out: its answer has it as well, where it can be read at all.
+    package static func id(of text: [UInt8]) -> String? {
+        guard case .object(let members)? = try? JSONReader.read(text), case .string(let id)? = members.first(where: { $0.name == "id" })?.value
+        else { return nil }
+        return id.isASCII && id.utf8.count <= idLimitBytes ? id : nil
+    }
+
     private static func channel(_ fields: RequestFields, begins: Bool, _ symbolLimit: Int) throws(Problem) -> Action {
         let name = try fields.text("channel", "\(prices), \(AccountChannel.orders.rawValue) or \(AccountChannel.portfolio.rawValue)")
         if name == prices {
