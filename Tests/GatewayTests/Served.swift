@@ -68,6 +68,8 @@ struct Served: Sendable {
         let served = Served(town: town, router: router, port: port)
         do {
             try await served.priced()
+            // Noted at every level that is noted at all: what is looked for in the log below.
+            #expect(try await served.quote("none").status == 400)
             try await body(served)
         } catch {
             router.signal(SIGKILL)
