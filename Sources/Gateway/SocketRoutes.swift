@@ -41,7 +41,7 @@ final class SocketClient: PushHandler, @unchecked Sendable {
     /// Requests at once, and how many come back each second: scrolling through a long list subscribes and unsubscribes some times a second.
     static let requestBurst = 40
     static let requestsPerSecond: Int64 = 20
-    /// Refused requests in a row over the rate until the connection is ended: by then it is a loop gone wild.
+    /// Requests over the rate until the connection is ended, unless it keeps quiet for a while: by then it is a loop gone wild.
     static let patience = 100
 
     struct Following: Hashable {
@@ -117,9 +117,10 @@ final class SocketClient: PushHandler, @unchecked Sendable {
             allowance = Int(min(Int64(Self.requestBurst), Int64(allowance) + max(0, earned)))
             refilledAt = now
         }
+        // Calm again: one that goes on asking gets a turn now and then, and is none the calmer.
+        if allowance == Self.requestBurst { refused = 0 }
         if allowance > 0 {
             allowance -= 1
-            refused = 0
             return
         }
         refused += 1

@@ -93,7 +93,7 @@ import Trading
         try await Served.run { served in
             let client = try await served.client()
             let wild = try SocketReader(client)
-            for _ in 0..<200 { try? wild.send(#"{"action":"ping"}"#) }
+            for _ in 0..<400 { try? wild.send(#"{"action":"ping"}"#) }
             let ended = try await wild.state(when: "the end") { $0.lines.contains { $0.hasPrefix("closed") } }
             #expect(ended.lines.contains { $0.hasPrefix("closed 1008 Too many requests") })
             #expect(ended.messages("error").contains { $0["code"] == "rate_limited" })
