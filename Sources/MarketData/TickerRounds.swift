@@ -28,8 +28,6 @@ package final class TickerClient {
         self.isDelayed = isDelayed
         self.expiresAt = expiresAt
     }
-
-    package var symbolCount: Int { watching.items.count }
 }
 
 /// publish, for prices: the clients of one loop, each served once a window with what has changed against what it last saw. The window is cut into slices, and
@@ -58,7 +56,6 @@ package final class TickerRounds {
 
     private let live: TickerTable
     private let delayed: TickerTable
-    private let board: QuoteBoard
     private var slices: [[TickerClient]]
     private var slice = 0
     private var output: [UInt8] = []
@@ -73,7 +70,6 @@ package final class TickerRounds {
 
     /// - Parameter window: milliseconds between two looks at a client (conflation).
     package init(board: QuoteBoard, conditions: Conditions, forms: [TickerForm], window: Int64) {
-        self.board = board
         self.forms = forms
         live = TickerTable(board: board, conditions: conditions, isDelayed: false, forms: forms)
         delayed = TickerTable(board: board, conditions: conditions, isDelayed: true, forms: forms)

@@ -24,27 +24,26 @@ final class TickerTable {
         var values: UInt64 = 1
         var standing: Conditions.Standing
         var state: UInt64 = 1
-        /// One of each form; empty = not made since the last change.
-        var ticks: [[UInt8]]
-        var markets: [[UInt8]]
+        /// One of each kind and form; empty = not made since the last change.
+        var events: [[UInt8]]
         var isLive: Bool { standing.state == .live }
     }
 
-    /// Where its pictures come from.
-    enum Source {
-        /// A reader of the board's changes.
-        case live(reader: Int)
-        case delayed
+    /// An event that is the same for all.
+    private enum Kind: Int, CaseIterable {
+        case tick
+        case market
     }
 
     private let board: QuoteBoard
     private let conditions: Conditions
-    private let source: Source
+    /// Of the board's changes; nil = its pictures are delayed.
+    private let reader: Int?
     private let forms: [TickerForm]
     private(set) var entries: [Entry?] = []
     private var watched: [Int] = []
     private var statesAt: Int64?
-    private var isDelayed: Bool { if case .delayed = source { true } else { false } }
+    private var isDelayed: Bool { reader == nil }
 
     /// How often the states of all symbols are looked at, in ms: an age passes its bound without a tick. A tenth of the bound.
     static let stateInterval: Int64 = 250
@@ -54,7 +53,7 @@ final class TickerTable {
     init(board: QuoteBoard, conditions: Conditions, isDelayed: Bool, forms: [TickerForm]) {
         self.board = board
         self.conditions = conditions
-        source = isDelayed ? .delayed : .live(reader: board.addReader())
+        reader = isDelayed ? nil : board.addReader()
         self.forms = forms
     }
 
@@ -64,8 +63,8 @@ final class TickerTable {
         while entries.count <= place { entries.append(nil) }
         if entries[place] == nil {
             let standing = conditions.standing(of: symbol, nil, at: now)
-            let none = [[UInt8]](repeating: [], count: forms.count)
-            entries[place] = Entry(symbol: symbol, name: Array("\"\(symbol)\"".utf8), standing: standing, ticks: none, markets: none)
+            let none = [[UInt8]](repeating: [], count: Kind.allCases.count * forms.count)
+            entries[place] = Entry(symbol: symbol, name: Array("\"\(symbol)\"".utf8), standing: standing, events: none)
         }
         entries[place]?.watchers += 1
         guard entries[place]?.watchers == 1 else { return }
@@ -86,7 +85,7 @@ final class TickerTable {
 
     /// Takes over what has changed.
     func refresh(at now: Int64) {
-        if case .live(let reader) = source {
+        if let reader {
             for (place, quote) in board.takeChanges(
                 of: reader,
                 where: { place in self.entries.indices.contains(place) && (self.entries[place]?.watchers ?? 0) > 0 }
@@ -115,21 +114,16 @@ final class TickerTable {
         entries[place]?.quote = quote
         guard entries[place]?.values != values else { return }
         entries[place]?.values = values
-        for form in forms.indices { entries[place]?.ticks[form] = [] }
+        forget(.tick, at: place)
     }
 
     private func look(_ place: Int, at now: Int64) {
         guard let entry = entries[place] else { return }
-        let standing = isDelayed ? delayedStanding(entry, at: now) : conditions.standing(of: entry.symbol, entry.quote, at: now)
+        let standing = conditions.standing(of: entry.symbol, entry.quote, at: asOf(at: now))
         entries[place]?.standing = standing
         guard entry.state != standing.fingerprint else { return }
         entries[place]?.state = standing.fingerprint
-        for form in forms.indices { entries[place]?.markets[form] = [] }
-    }
-
-    /// As it stood when the picture was taken.
-    private func delayedStanding(_ entry: Entry, at now: Int64) -> Conditions.Standing {
-        conditions.standing(of: entry.symbol, entry.quote, at: now - board.delay)
+        forget(.market, at: place)
     }
 
     // MARK: Events
@@ -140,36 +134,41 @@ final class TickerTable {
     }
 
     func tick(_ place: Int, _ form: Int, to output: inout [UInt8]) {
-        guard let entry = entries[place] else { return }
-        if entry.ticks[form].isEmpty {
-            var event: [UInt8] = []
-            forms[form].append("tick", view(entry, at: 0).tick, &event)
-            entries[place]?.ticks[form] = event
-            output.append(contentsOf: event)
-            return
-        }
-        output.append(contentsOf: entry.ticks[form])
+        append(.tick, place, form, to: &output) { view($0, at: 0).tick }
     }
 
     func market(_ place: Int, _ form: Int, at now: Int64, to output: inout [UInt8]) {
-        guard let entry = entries[place] else { return }
-        if entry.markets[form].isEmpty {
-            var event: [UInt8] = []
+        append(.market, place, form, to: &output) { entry in
             let hours = entry.standing.hours
-            let data = view(entry, at: now).market(at: now, nextOpen: hours.nextOpen, nextClose: hours.nextClose)
-            forms[form].append("market", data, &event)
-            entries[place]?.markets[form] = event
-            output.append(contentsOf: event)
-            return
+            return view(entry, at: now).market(at: now, nextOpen: hours.nextOpen, nextClose: hours.nextClose)
         }
-        output.append(contentsOf: entry.markets[form])
     }
+
+    /// Makes the event where it is not there yet.
+    private func append(_ kind: Kind, _ place: Int, _ form: Int, to output: inout [UInt8], data: (Entry) -> [UInt8]) {
+        guard let entry = entries[place] else { return }
+        let index = index(kind, form)
+        if entry.events[index].isEmpty {
+            var event: [UInt8] = []
+            forms[form].append(kind == .tick ? "tick" : "market", data(entry), &event)
+            entries[place]?.events[index] = event
+            output.append(contentsOf: event)
+        } else {
+            output.append(contentsOf: entry.events[index])
+        }
+    }
+
+    private func forget(_ kind: Kind, at place: Int) {
+        for form in forms.indices { entries[place]?.events[index(kind, form)] = [] }
+    }
+
+    private func index(_ kind: Kind, _ form: Int) -> Int { kind.rawValue * forms.count + form }
 
     private func view(_ entry: Entry, at now: Int64) -> QuoteView {
         QuoteView(entry.symbol, entry.quote, entry.standing, isDelayed: isDelayed, at: now)
     }
 
-    /// The time for which `asof` speaks: what is shown stood then.
+    /// The time for which its pictures, states and `asof` speak: what is shown stood then.
     func asOf(at now: Int64) -> Int64 { isDelayed ? now - board.delay : now }
 }
 
