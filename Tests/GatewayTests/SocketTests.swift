@@ -101,12 +101,12 @@ import Trading
             // Orders go on beside it.
             #expect(try await client.place(client.draft()).status == 201)
 
-            // The leeway of 30 s counts for streams as for requests.
+            // The leeway of 30 s counts for streams as for requests. What is left is for the other client to start in.
             let issued = try served.town.issuer.issue(
                 subject: "s",
                 accounts: [],
                 scopes: [.marketRead],
-                lifetime: .seconds(1),
+                lifetime: .seconds(5),
                 now: Town.now() - 29_000
             )
             let short = try SocketReader(client.with(token: issued))

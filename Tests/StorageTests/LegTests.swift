@@ -44,6 +44,30 @@ extension `On PostgreSQL, storage` {
             #expect(reads.keys.count == 1)
         }
 
+        @Test func `finds open orders of one millisecond in one order, before their cancel is requested and after`() throws {
+            let store = try Store()
+            let storage = try store.storage()
+            // The newest first, so that the order of their writing is not that of their ids.
+            try Store.accept(storage, [3, 2, 1])
+            let connection = try store.database.connect()
+            try connection.execute("UPDATE orders SET created_at = 1001")
+            let ids = (1...3).map { Store.order($0).id }.sorted { $0.text < $1.text }
+            let reads = try storage.beginAccept(
+                shards: [account.shard],
+                venueSession: venueSession,
+                accounts: [account],
+                balances: [],
+                keys: [],
+                credentials: [],
+                orders: [],
+                allOf: [account]
+            )
+            storage.rollback()
+            #expect(reads.open == ids)
+            try connection.execute("UPDATE orders SET cancel_pending = true, cancels = 1, in_doubt = true")
+            #expect(try storage.pendingCancels(of: account).map(\.id) == ids)
+        }
+
         @Test func `commits all or nothing`() throws {
             let store = try Store()
             let storage = try store.storage()

@@ -3,5 +3,5 @@
 SELECT order_id FROM unnest($1::text[]) AS wanted (account_id)
 CROSS JOIN LATERAL (
     SELECT order_id FROM orders
-    WHERE account_id = wanted.account_id AND status IN (1, 2, 3, 4, 9) AND NOT cancel_pending ORDER BY created_at LIMIT $2
+    WHERE account_id = wanted.account_id AND status IN (1, 2, 3, 4, 9) AND NOT cancel_pending ORDER BY created_at, order_id LIMIT $2
 ) o

@@ -2,4 +2,4 @@
 -- $1 asked before bigint, $2 limit int
 SELECT order_id FROM orders
 WHERE in_doubt AND (status = 9 OR ((cancel_pending OR new_quantity IS NOT NULL) AND updated_at < $1)) AND COALESCE(asked_at, 0) < $1
-ORDER BY created_at LIMIT $2
+ORDER BY created_at, order_id LIMIT $2
