@@ -8,56 +8,32 @@ struct AdminCall: Sendable {
         let text: String
     }
 
-    /// The query of a call.
-    struct Query {
-        let values: [(name: String, value: String)]
-
-        func text(_ name: String) throws(Wrong) -> String {
-            guard let value = optional(name) else { throw Wrong(text: "\(name) is missing") }
-            return value
-        }
-
-        func optional(_ name: String) -> String? { values.first { $0.name == name && !$0.value.isEmpty }?.value }
-
-        func yes(_ name: String) throws(Wrong) -> Bool {
-            switch try text(name) {
-            case "yes": return true
-            case "no": return false
-            default: throw Wrong(text: "\(name) is yes or no")
-            }
-        }
-
-        func price(_ name: String) throws(Wrong) -> Amount {
-            guard let price = Amount(try text(name)), price.units > 0 else { throw Wrong(text: "\(name) is a price, such as 125.50") }
-            return price
-        }
-
-        func number(_ name: String) throws(Wrong) -> Int64 {
-            guard let number = Int64(try text(name)), number > 0 else { throw Wrong(text: "\(name) is a whole number above zero") }
-            return number
-        }
-    }
-
     let path: String
-    /// Names of its values, for the list of calls.
+    /// Its values as the list of calls shows them, `symbol= [name=]`: what is in brackets may be left out, and nothing else is taken.
     let values: String
     let meaning: String
     /// Reads alone: GET; the others are POST.
     let isReading: Bool
     /// Returns what to answer, lines without an end.
-    let run: @Sendable (SimulatedVenue, Query) throws -> String
+    let run: @Sendable (SimulatedVenue, AdminQuery) throws -> String
 
     init(
         _ path: String,
         _ meaning: String,
         values: String = "",
         reads isReading: Bool = false,
-        run: @escaping @Sendable (SimulatedVenue, Query) throws -> String
+        run: @escaping @Sendable (SimulatedVenue, AdminQuery) throws -> String
     ) {
         (self.path, self.values, self.meaning, self.isReading, self.run) = (path, values, meaning, isReading, run)
     }
 
     static let all: [AdminCall] = reading + faults + market + feed + trades
+
+    /// How it is called.
+    var usage: String { (isReading ? "GET " : "POST ") + path + (values.isEmpty ? "" : " " + values) }
+
+    /// The names of its values.
+    var names: [Substring] { values.split(separator: " ").map { $0.drop { $0 == "[" }.prefix { $0 != "=" } } }
 
     private static let reading = [
         AdminCall("/", "This list.", reads: true) { _, _ in list },
@@ -65,13 +41,18 @@ struct AdminCall: Sendable {
             let on = venue.settings.scenarios.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.rawValue)" }
             return Scenario.list + "\n\nSwitched on: \(on.isEmpty ? "none" : on.joined(separator: " "))"
         },
+        AdminCall("/symbols", "The symbols that it lists, with their quotes.", reads: true) { venue, _ in
+            venue.symbols.map { symbol in symbol + (venue.quote(of: symbol).map { " \($0.bid) \($0.ask)" } ?? "") }.joined(separator: "\n")
+        },
         AdminCall("/orders", "The orders that it knows.", values: "[symbol=]", reads: true) { venue, query in
-            let symbol = query.optional("symbol")
+            let symbol = try query.optionalSymbol(of: venue)
             let asked = venue.orders.filter { symbol == nil || $0.symbol == symbol }.sorted { $0.receivedAt < $1.receivedAt }
             return asked.map(\.line).joined(separator: "\n")
         },
         AdminCall("/trades", "The trades of an order as they stand, by its ClOrdID.", values: "order=", reads: true) { venue, query in
-            venue.trades(of: try query.text("order")).map { "\($0.execID) \($0.quantity)@\($0.price)" }.joined(separator: "\n")
+            let order = try query.text("order")
+            guard venue.knows(order) else { throw Wrong(text: "no order has the ClOrdID \(order): GET /orders lists them") }
+            return venue.trades(of: order).map { "\($0.execID) \($0.quantity)@\($0.price)" }.joined(separator: "\n")
         },
         AdminCall("/doubles", "ClOrdIDs that came twice as new orders: there must be none.", reads: true) { venue, _ in
             venue.doubles.joined(separator: "\n")
@@ -80,12 +61,12 @@ struct AdminCall: Sendable {
 
     private static let faults = [
         AdminCall("/scenario", "Switches a scenario on for a symbol; without a name off.", values: "symbol= [name=]") { venue, query in
-            let symbol = try query.text("symbol")
+            let symbol = try query.symbol(of: venue)
             guard let name = query.optional("name") else {
                 venue.setScenario(nil, for: symbol)
                 return "none for \(symbol)"
             }
-            guard let scenario = Scenario(rawValue: name) else { throw Wrong(text: "no scenario is called \(name)") }
+            guard let scenario = Scenario(rawValue: name) else { throw Wrong(text: "no scenario is called \(name): GET /scenarios lists them") }
             venue.setScenario(scenario, for: symbol)
             return "\(symbol)=\(name)"
         },
@@ -110,22 +91,28 @@ struct AdminCall: Sendable {
             return "done"
         },
         AdminCall("/repeat", "The last reports are sent again as new messages with their old content.", values: "party= count=") { venue, query in
-            try venue.resendLast(Int(clamping: try query.number("count")), to: try query.text("party"))
-            return "done"
+            let (count, party) = (try query.number("count", in: 1...1_000_000), try query.text("party"))
+            let sent = try venue.resendLast(Int(count), to: party)
+            guard sent > 0 else { throw Wrong(text: "no report was ever sent to \(party): it names who logs on for orders, such as ORDERS") }
+            return "\(sent) sent again"
         },
     ]
 
     private static let market = [
         AdminCall("/quote", "Sets a quote; resting orders meet it at once.", values: "symbol= bid= ask=") { venue, query in
-            let (symbol, bid, ask) = (try query.text("symbol"), try query.price("bid"), try query.price("ask"))
-            guard bid < ask else { throw Wrong(text: "bid is below ask") }
-            guard venue.quote(of: symbol) != nil else { throw Wrong(text: "no symbol is called \(symbol)") }
+            let (symbol, bid, ask) = (try query.symbol(of: venue), try query.price("bid"), try query.price("ask"))
+            guard bid < ask else { throw Wrong(text: "bid must be below ask: \(bid) is not below \(ask)") }
             try venue.setQuote(symbol, bid: bid, ask: ask)
             return "\(symbol) \(bid) \(ask)"
         },
         AdminCall("/quotes", "Market data of a symbol, or all of it, falls silent or goes on.", values: "on=yes|no [symbol=]") { venue, query in
-            switch (try query.yes("on"), query.optional("symbol")) {
-            case (true, let symbol?): venue.resumeQuotes(symbol)
+            switch (try query.yes("on"), try query.optionalSymbol(of: venue)) {
+            case (true, let symbol?):
+                venue.resumeQuotes(symbol)
+                // Beside its own silence there are its base symbol's and everybody's.
+                guard !venue.isSilent(symbol) else {
+                    throw Wrong(text: "\(symbol) stays silent with what it belongs to: POST /quotes?on=yes lets all market data go on")
+                }
             case (false, let symbol?): venue.stopQuotes(symbol)
             case (true, nil): venue.resumeAllQuotes()
             case (false, nil): venue.stopAllQuotes()
@@ -133,7 +120,11 @@ struct AdminCall: Sendable {
             return "done"
         },
         AdminCall("/halt", "Halts or resumes trading in a symbol.", values: "symbol= on=yes|no") { venue, query in
-            venue.setHalted(try query.text("symbol"), try query.yes("on"))
+            let (symbol, isHalted) = (try query.symbol(of: venue), try query.yes("on"))
+            venue.setHalted(symbol, isHalted)
+            guard isHalted || !venue.isHalted(symbol) else {
+                throw Wrong(text: "\(symbol) stays halted with \(Scenario.split(symbol).base): resume that")
+            }
             return "done"
         },
         AdminCall("/end-day", "DAY orders expire.") { venue, _ in
@@ -148,7 +139,9 @@ struct AdminCall: Sendable {
             return "done"
         },
         AdminCall("/correct", "Corrects a trade (ExecType G), by its ExecID.", values: "exec= quantity= price=") { venue, query in
-            try venue.correct(try query.text("exec"), quantity: try query.number("quantity"), price: try query.price("price"))
+            // No larger than an order may be.
+            let quantity = try query.number("quantity", in: 1...1_000_000_000)
+            try venue.correct(try query.text("exec"), quantity: quantity, price: try query.price("price"))
             return "done"
         },
     ]

@@ -79,6 +79,9 @@ package struct Exchange: Sendable {
 
     package func scenario(of symbol: String) -> Scenario? { settings.scenarios[symbol] ?? Scenario.split(symbol).scenario }
 
+    /// Itself or with its base symbol.
+    func isHalted(_ symbol: String) -> Bool { settings.halted.contains(symbol) || settings.halted.contains(Scenario.split(symbol).base) }
+
     package func quote(of symbol: String) -> Quote? { quotes[symbol] ?? quotes[Scenario.split(symbol).base] }
 
     // MARK: Inputs
@@ -221,9 +224,7 @@ package struct Exchange: Sendable {
 
     private func refusal(_ order: ExchangeOrder) -> (reason: Int, text: String)? {
         guard quote(of: order.symbol) != nil else { return (1, "unknown symbol") }
-        if settings.halted.contains(order.symbol) || settings.halted.contains(Scenario.split(order.symbol).base) {
-            return (2, "trading in the symbol is halted")
-        }
+        if isHalted(order.symbol) { return (2, "trading in the symbol is halted") }
         if scenario(of: order.symbol) == .reject { return (0, "rejected by scenario") }
         return nil
     }
@@ -271,9 +272,7 @@ package struct Exchange: Sendable {
     /// Fills what the quote and the scenario allow now.
     mutating func work(_ order: inout ExchangeOrder, at time: Int64, _ reports: inout [Report]) {
         let scenario = scenario(of: order.symbol)
-        guard scenario?.keepsResting != true, let quote = quote(of: order.symbol),
-            !settings.halted.contains(order.symbol), !settings.halted.contains(Scenario.split(order.symbol).base)
-        else { return }
+        guard scenario?.keepsResting != true, let quote = quote(of: order.symbol), !isHalted(order.symbol) else { return }
         let quoted = order.side == .buy ? quote.ask : quote.bid
         if let stop = order.stopPrice, !order.isTriggered {
             guard order.side == .buy ? quoted >= stop : quoted <= stop else { return }
@@ -290,7 +289,7 @@ package struct Exchange: Sendable {
         }
         switch scenario {
         case .partialFills where order.timeInForce == .fillOrKill:
-            while order.isOpen { fill(&order, quarter(of: order), price, at: time, &reports) }
+            while order.isOpen, fill(&order, quarter(of: order), price, at: time, &reports) {}
         case .partialFills: fill(&order, quarter(of: order), price, at: time, &reports)
         case .overfill: fill(&order, order.leavesQty + max(1, order.quantity / 10), price, at: time, &reports)
         default: fill(&order, order.leavesQty, price, at: time, &reports)
@@ -299,8 +298,10 @@ package struct Exchange: Sendable {
 
     private func quarter(of order: ExchangeOrder) -> Int64 { min(order.leavesQty, max(1, (order.quantity + 3) / 4)) }
 
-    mutating func fill(_ order: inout ExchangeOrder, _ quantity: Int64, _ price: Amount, at time: Int64, _ reports: inout [Report]) {
-        guard let value = price.times(quantity), let turnover = order.turnover.adding(value) else { return }
+    /// False where the order's turnover would leave its range: nothing is traded then.
+    @discardableResult
+    mutating func fill(_ order: inout ExchangeOrder, _ quantity: Int64, _ price: Amount, at time: Int64, _ reports: inout [Report]) -> Bool {
+        guard let value = price.times(quantity), let turnover = order.turnover.adding(value) else { return false }
         order.turnover = turnover
         order.cumQty += quantity
         if order.isOpen { order.status = order.cumQty >= order.quantity ? "2" : "1" }
@@ -310,6 +311,7 @@ package struct Exchange: Sendable {
         trade.lastPx = price
         emit(trade, order, at: time, &reports)
         rueTrade(&order, Trade(clOrdID: order.clOrdID, execID: trade.execID, quantity: quantity, price: price), at: time, &reports)
+        return true
     }
 
     // MARK: Reporting

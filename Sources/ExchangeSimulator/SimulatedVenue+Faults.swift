@@ -52,6 +52,9 @@ extension SimulatedVenue {
 
     package func resumeQuotes(_ symbol: String) { books.with { _ = $0.stoppedQuotes.remove(symbol) } }
 
+    /// Whether nothing is said of the symbol: itself, its base symbol or everything is silent.
+    package func isSilent(_ symbol: String) -> Bool { books.with { $0.isStopped(symbol) } }
+
     /// The feed stays connected and says nothing.
     package func stopAllQuotes() { books.with { $0.allQuotesStopped = true } }
 
@@ -69,6 +72,9 @@ extension SimulatedVenue {
         }
         acceptor.wakeAll()
     }
+
+    /// Whether orders of the symbol are refused: itself or its base symbol is halted.
+    package func isHalted(_ symbol: String) -> Bool { books.with { $0.exchange.isHalted(symbol) } }
 
     // MARK: Orders
 
@@ -107,12 +113,16 @@ extension SimulatedVenue {
         try inject(report.message, to: party)
     }
 
-    /// Sends the last reports again, as new messages with their old content.
-    package func resendLast(_ count: Int, to party: String) throws(SimulatorError) {
+    /// Sends the last reports again, as new messages with their old content. Returns how many there were.
+    @discardableResult
+    package func resendLast(_ count: Int, to party: String) throws(SimulatorError) -> Int {
+        var sent = 0
         try change { state, now throws(SimulatorError) in
             let last = state.parties[party]?.history.suffix(count) ?? []
+            sent = last.count
             try state.record(last.map { Report(party: party, message: $0, due: now) }, [], at: now)
         }
+        return sent
     }
 
     /// Sends every report again, as new messages with their old content.

@@ -11,6 +11,9 @@ extension SimulatedVenue {
         }
     }
 
+    /// Whether an order has this ClOrdID, its own or that of a request about it.
+    package func knows(_ clOrdID: String) -> Bool { books.with { $0.exchange.order(named: clOrdID) != nil } }
+
     /// Takes a trade back (ExecType H). The error is `unknownTrade` when no trade has this ExecID, or not any more.
     package func bust(_ execID: String) throws(SimulatorError) {
         try change { state, now throws(SimulatorError) in
@@ -18,11 +21,17 @@ extension SimulatedVenue {
         }
     }
 
-    /// Corrects a trade (ExecType G) to another quantity and price. The error is `unknownTrade` when no trade has this ExecID, or not any more.
+    /// Corrects a trade (ExecType G) to another quantity and price. The error is `unknownTrade` when no trade has this ExecID, or not any more, and
+    /// `outOfRange` when the order's turnover would leave its range.
     package func correct(_ execID: String, quantity: Int64, price: Amount) throws(SimulatorError) {
         precondition(quantity > 0 && price.units > 0, "A trade that is corrected is still one.")
         try change { state, now throws(SimulatorError) in
-            try state.record(state.exchange.correct(try state.trade(execID), quantity: quantity, price: price, at: now), [], at: now)
+            let reports = state.exchange.correct(try state.trade(execID), quantity: quantity, price: price, at: now)
+            guard !reports.isEmpty else {
+                let message = "with \(quantity) at \(price) the order's turnover would leave its range: correct it to less"
+                throw SimulatorError(code: .outOfRange, operation: "correct \(execID)", message: message)
+            }
+            try state.record(reports, [], at: now)
         }
     }
 }
@@ -58,7 +67,7 @@ extension VenueState {
             else { continue }
             return trade
         }
-        throw SimulatorError(code: .unknownTrade, operation: "find \(execID)", message: "no trade of this ExecID stands")
+        throw SimulatorError(code: .unknownTrade, operation: "find \(execID)", message: "no trade with the ExecID \(execID) stands")
     }
 
     /// What was made, sent or not, in the order in which it was made.

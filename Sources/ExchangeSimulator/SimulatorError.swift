@@ -5,6 +5,8 @@ package struct SimulatorError: Error, Hashable, Sendable, CustomStringConvertibl
         case journalCorrupt
         case journalInUse
         case unknownTrade
+        /// The sums of an order would leave theirs.
+        case outOfRange
         case receiptsUnusable
         case droppedByScenario
         case feedUnusable

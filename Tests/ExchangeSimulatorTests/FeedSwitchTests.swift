@@ -78,8 +78,18 @@ extension LineReader.State {
             #expect(status == 400 && text.contains("--feed-tcp"), "\(path): \(text)")
         }
         #expect(await call(venue, "/feed-spoil", [("symbol", "NVDA"), ("name", "crossed")]).1.contains("--feed-tcp"))
-        #expect(await call(venue, "/feed-spoil", [("symbol", "NVDA"), ("name", "odd")]) == (400, "no such price is called odd\n"))
-        #expect(await call(venue, "/feed-faults", [("drop", "-1")]) == (400, "drop is a whole number from 0 to 1000000\n"))
+    }
+
+    @Test func `spoil what the feed lists, in a way that there is`() async throws {
+        var configuration = SimulatedVenue.Configuration()
+        configuration.ticks = TickPublisher.Settings()
+        let venue = try SimulatedVenue(configuration, log: { _ in })
+        let odd = await call(venue, "/feed-spoil", [("symbol", "NVDA"), ("name", "odd")])
+        #expect(odd == (400, "no such price is called odd: absurd, crossed, zero, negative are\n"))
+        let unlisted = await call(venue, "/feed-spoil", [("symbol", "F.REJ"), ("name", "zero")])
+        #expect(unlisted == (400, "the feed does not list F.REJ: GET /symbols says what it lists\n"))
+        #expect(try #require(venue.ticks).faults == TickFaults())
+        #expect(await call(venue, "/feed-spoil", [("symbol", "NVDA.REJ"), ("name", "zero")]) == (200, "done\n"))
     }
 
     @Test func `change what comes over its line`() async throws {

@@ -3,15 +3,16 @@ extension AdminCall {
     static let feed = [
         AdminCall(
             "/feed-faults",
-            "Of so many ticks one is lost, comes twice, comes late; so many requests stay unanswered; 0 = none.",
+            "Of so many ticks one is lost, comes twice, comes late; so many requests stay unanswered; 0 = none, as is what is left out.",
             values: "[drop=] [repeat=] [late=] [unanswered=]"
         ) { venue, query in
+            let ticks = try binary(venue)
             var faults = TickFaults()
             faults.dropEvery = try count(query, "drop")
             faults.repeatEvery = try count(query, "repeat")
             faults.lateEvery = try count(query, "late")
             faults.unanswered = try count(query, "unanswered")
-            try binary(venue).adjust { [faults] in
+            ticks.adjust { [faults] in
                 let spoiled = $0.spoiled
                 $0 = faults
                 $0.spoiled = spoiled
@@ -24,13 +25,18 @@ extension AdminCall {
             "The next change of a symbol carries a price that cannot be.",
             values: "symbol= name=\(TickFaults.Spoiled.allCases.map(\.rawValue).joined(separator: "|"))"
         ) { venue, query in
-            let (symbol, name) = (try query.text("symbol"), try query.text("name"))
-            guard let spoiled = TickFaults.Spoiled(rawValue: name) else { throw Wrong(text: "no such price is called \(name)") }
-            try binary(venue).adjust { $0.spoiled[symbol] = spoiled }
+            let ticks = try binary(venue)
+            let (symbol, name) = (try query.symbol(of: venue), try query.text("name"))
+            guard venue.symbols.contains(symbol) else { throw Wrong(text: "the feed does not list \(symbol): GET /symbols says what it lists") }
+            guard let spoiled = TickFaults.Spoiled(rawValue: name) else {
+                throw Wrong(text: "no such price is called \(name): \(TickFaults.Spoiled.allCases.map(\.rawValue).joined(separator: ", ")) are")
+            }
+            ticks.adjust { $0.spoiled[symbol] = spoiled }
             return "done"
         },
         AdminCall("/feed-rate", "Moves of prices a second on the binary feed.", values: "rate=") { venue, query in
-            try binary(venue).setRate(count(query, "rate"))
+            let ticks = try binary(venue)
+            ticks.setRate(Int(try query.number("rate", in: counts)))
             return "done"
         },
         AdminCall("/feed-restart", "The binary feed begins anew: another session, other ids, numbers from the beginning.") { venue, _ in
@@ -48,9 +54,10 @@ extension AdminCall {
         return ticks
     }
 
-    private static func count(_ query: Query, _ name: String) throws(Wrong) -> Int {
-        guard let text = query.optional(name) else { return 0 }
-        guard let count = Int(text), (0...1_000_000).contains(count) else { throw Wrong(text: "\(name) is a whole number from 0 to 1000000") }
-        return count
+    /// Of ticks, and of moves in a second: more than any machine sends.
+    private static let counts: ClosedRange<Int64> = 0...1_000_000
+
+    private static func count(_ query: AdminQuery, _ name: String) throws(Wrong) -> Int {
+        query.optional(name) == nil ? 0 : Int(try query.number(name, in: counts))
     }
 }

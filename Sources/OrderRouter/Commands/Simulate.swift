@@ -67,6 +67,9 @@ extension Command {
         let configuration = try venueConfiguration(arguments)
         let admin = try adminEndpoint(arguments)
         let venue = try SimulatedVenue(configuration) { log(.info, "venue", ["text": $0]) }
+        for (symbol, scenario) in configuration.exchange.scenarios.sorted(by: { $0.key < $1.key }) where venue.quote(of: symbol) == nil {
+            throw UsageError("--scenario is '\(symbol)=\(scenario.rawValue)': the venue lists no \(symbol).")
+        }
         let port = try venue.start()
         let switches = try admin.map { admin in
             var http = HTTPConfiguration()
