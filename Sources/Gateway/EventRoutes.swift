@@ -21,25 +21,31 @@ extension APIHandler {
         return .eventStream { writer in
             metrics.count("order_router_streams_total")
             // The stream ends when the token does, when the client goes, and when the router stops: whichever is first.
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { try? await Task.sleep(for: .milliseconds(max(0, left))) }
+            let hasExpired = await withTaskGroup(of: Bool.self) { group in
+                group.addTask { (try? await Task.sleep(for: .milliseconds(max(0, left)))) != nil }
                 group.addTask {
-                    let wasCut = await Self.pump(streams, account, start, into: writer)
-                    if wasCut { metrics.count("order_router_streams_cut_total") }
+                    await Self.pump(streams, account, start, into: writer)
+                    return false
                 }
-                await group.next()
+                let first = await group.next()
                 group.cancelAll()
+                return first ?? false
             }
+            // Whoever has gone meanwhile is told nothing.
+            if hasExpired { try? writer.send(Array(": \(Self.tokenHasExpired)\n\n".utf8)) }
         }
     }
 
-    /// Writes until the stream is over. True when its client read too slowly.
+    /// What a stream ends with when its token does.
+    static let tokenHasExpired = "The token has expired. Connect again with a new one."
+
+    /// Writes until the stream is over.
     private static func pump(
         _ streams: EventStreams,
         _ account: AccountID,
         _ start: EventStart,
         into writer: EventStreamWriter
-    ) async -> Bool {
+    ) async {
         var after = start.after
         do {
             // A comment at once tells the client that the stream stands; a reset where its id is too old or foreign.
@@ -48,7 +54,7 @@ extension APIHandler {
             try writer.send(opening)
             while !Task.isCancelled {
                 let events = await streams.next(account, after: after)
-                guard let last = events.last else { return false }
+                guard let last = events.last else { return }
                 try writer.send(
                     events.flatMap { event in
                         frame(id: EventID(generation: start.generation, number: event.number), event: nil, data: StreamedEvent(event).data)
@@ -57,10 +63,8 @@ extension APIHandler {
                 after = last.number
                 try await writer.drained()
             }
-            return false
         } catch {
-            // The client has gone or reads too slowly: there is nobody to tell.
-            return (error as? HTTPError)?.code == .streamOverflow
+            // The client has gone, or reads too slowly and was cut: there is nobody to tell.
         }
     }
 

@@ -103,6 +103,4 @@ private final class TickerStream: PushHandler, @unchecked Sendable {
         if let client { prices.rounds(of: connection).remove(client) }
         client = nil
     }
-
-    func stopping(_ connection: PushConnection) { connection.send(Array(": the router stops; connect again\n\n".utf8)) }
 }

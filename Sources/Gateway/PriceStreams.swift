@@ -104,5 +104,5 @@ final class PriceSink: TickerSink {
         if connection.isWebSocket { connection.send(frames: events) } else { connection.send(events) }
     }
 
-    func end() { connection.end(.policyViolation, reason: "The token has expired. Connect again with a new one.") }
+    func end() { connection.end(.policyViolation, reason: APIHandler.tokenHasExpired) }
 }

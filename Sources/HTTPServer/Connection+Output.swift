@@ -105,7 +105,7 @@ extension Connection {
         let left = outputLength
         if let writer {
             writer.setOutstanding(left)
-            if left > reception.configuration.streamBufferBytes { cut() }
+            if uptake.isTooFarBehind(left: left, bound: reception.configuration.streamBufferBytes) { cut() }
         }
         if left == 0 { onDrained() }
     }
@@ -116,7 +116,7 @@ extension Connection {
         let before = outputLength
         let count = pending.count
         reception.counters.bytesSent.add(count)
-        uptake.handOver(count)
+        uptake.handOver(count, behind: before)
         var sent = 0
         if isPlain, before == 0 {
             let descriptor = descriptor

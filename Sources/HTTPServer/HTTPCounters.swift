@@ -17,6 +17,9 @@ package struct HTTPCounters: Sendable, Equatable {
     package var streamsCut = 0
     /// accept failed for want of descriptors or memory.
     package var acceptFailures = 0
+
+    /// Nothing has been done yet.
+    package init() {}
 }
 
 /// The counters as the loops move them.
@@ -33,18 +36,18 @@ final class LiveCounters: Sendable {
     let acceptFailures = Counter()
 
     var snapshot: HTTPCounters {
-        HTTPCounters(
-            connectionsOpen: connectionsOpen.now,
-            connectionsAccepted: connectionsAccepted.now,
-            connectionsRefused: connectionsRefused.now,
-            requests: requests.now,
-            requestsRefused: requestsRefused.now,
-            bytesReceived: bytesReceived.now,
-            bytesSent: bytesSent.now,
-            streamsOpen: streamsOpen.now,
-            streamsCut: streamsCut.now,
-            acceptFailures: acceptFailures.now
-        )
+        var counters = HTTPCounters()
+        counters.connectionsOpen = connectionsOpen.now
+        counters.connectionsAccepted = connectionsAccepted.now
+        counters.connectionsRefused = connectionsRefused.now
+        counters.requests = requests.now
+        counters.requestsRefused = requestsRefused.now
+        counters.bytesReceived = bytesReceived.now
+        counters.bytesSent = bytesSent.now
+        counters.streamsOpen = streamsOpen.now
+        counters.streamsCut = streamsCut.now
+        counters.acceptFailures = acceptFailures.now
+        return counters
     }
 }
 

@@ -122,6 +122,7 @@ struct Serve: Sendable {
             group.addTask { try await onThread("record") { try await recorder(database, market).run() } }
             group.addTask { try await keys.run() }
             group.addTask { try await listener.run() }
+            group.addTask { try await clientGauges(listener) }
             group.addTask {
                 try await waitForVenue(readers, board)
                 try ready(listener.port)

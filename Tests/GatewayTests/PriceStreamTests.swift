@@ -1,4 +1,5 @@
 import ExchangeSimulator
+import Foundation
 import Identity
 import JourneySupport
 import Testing
@@ -58,6 +59,35 @@ import Trading
             let halted = try await stream.frames(until: "halted") { $0.event == "market" && $0.answer["state"] == "HALTED" }
             #expect(halted.last { $0.event == "market" }?.answer["reason"] == "news pending")
             stream.stop()
+        }
+    }
+
+    @Test func `ends with one word of why, when its token does and when the router stops`() async throws {
+        try await Served.run { served in
+            let client = try await served.client()
+            // The leeway of 30 s counts for streams as for requests: six are left.
+            let token = try served.town.issuer.issue(
+                subject: "s",
+                accounts: [client.phone.account],
+                scopes: [.marketRead, .ordersRead],
+                lifetime: .seconds(-24),
+                now: Town.now()
+            )
+            let (short, lasting) = (client.with(token: token), try reader(client, "NVDA"))
+            let orders = "/v1/trading/orders/events"
+            let expiring = [try reader(short, "NVDA"), try EventReader(short, path: orders)]
+            let events = try await EventReader(client, path: orders).opened()
+            for stream in expiring {
+                let comments = try await stream.ended().comments.filter { !$0.isEmpty && !$0.hasPrefix(" stream of ") }
+                #expect(comments == [" The token has expired. Connect again with a new one."])
+            }
+            _ = try await lasting.frames(until: "prices") { $0.event == "asof" }
+            served.router.signal(SIGTERM)
+            for stream in [lasting, events] {
+                let comments = try await stream.ended().comments.filter { !$0.isEmpty && !$0.hasPrefix(" stream of ") }
+                #expect(comments == [" the server stops; come back"])
+            }
+            await served.router.ended()
         }
     }
 

@@ -18,18 +18,15 @@ final class Publisher: PushHandler {
     private let atOpening: @Sendable (PushConnection) -> Void
     private let atText: @Sendable ([UInt8], PushConnection) -> Void
     private let atDraining: @Sendable (PushConnection) -> Void
-    private let atStopping: @Sendable (PushConnection) -> Void
 
     init(
         opened: @escaping @Sendable (PushConnection) -> Void = { _ in },
         received: @escaping @Sendable ([UInt8], PushConnection) -> Void = { $1.send($0) },
-        drained: @escaping @Sendable (PushConnection) -> Void = { _ in },
-        stopping: @escaping @Sendable (PushConnection) -> Void = { _ in }
+        drained: @escaping @Sendable (PushConnection) -> Void = { _ in }
     ) {
         atOpening = opened
         atText = received
         atDraining = drained
-        atStopping = stopping
     }
 
     func opened(_ connection: PushConnection) {
@@ -55,8 +52,6 @@ final class Publisher: PushHandler {
         }
         #expect(!connection.isOpen)
     }
-
-    func stopping(_ connection: PushConnection) { atStopping(connection) }
 
     var opened: Int { state.withLock { $0.opened } }
     var closed: Int { state.withLock { $0.closed } }

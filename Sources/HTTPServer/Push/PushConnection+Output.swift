@@ -83,7 +83,7 @@ extension PushConnection {
         guard let bufferevent = unsafe bufferevent, let start = bytes.baseAddress else { return }
         let before = outputLength
         stream.counters.bytesSent.add(bytes.count)
-        uptake.handOver(bytes.count)
+        uptake.handOver(bytes.count, behind: before)
         lastOutput = HTTPLoop.now
         var sent = 0
         if isPlain, before == 0 {
@@ -95,7 +95,7 @@ extension PushConnection {
         if before == 0 { uptake.beginWaiting(at: lastOutput) }
         isBehind = true
         guard unsafe bufferevent_write(bufferevent, start + sent, bytes.count - sent) == 0 else { return breakOff() }
-        if outputLength > stream.configuration.streamBufferBytes {
+        if uptake.isTooFarBehind(left: outputLength, bound: stream.configuration.streamBufferBytes) {
             if phase == .open { stream.counters.streamsCut.add() }
             breakOff()
         }

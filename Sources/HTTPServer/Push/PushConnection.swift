@@ -4,7 +4,7 @@ import Glibc
 /// A client's end of a push stream or WebSocket. May be kept and passed anywhere; to be used on its loop's thread only.
 ///
 /// Nothing here waits, and nothing is queued but what the client's kernel has not taken: a client that falls behind by more than
-/// `HTTPConfiguration.streamBufferBytes` is cut.
+/// `HTTPConfiguration.streamBufferBytes` is cut. What it is sent when it has taken everything may be of any size.
 ///
 /// @unchecked Sendable: everything here belongs to the loop's thread. Owns the bufferevent, which owns socket and TLS session.
 @safe package final class PushConnection: DeferredOutput, @unchecked Sendable {
@@ -166,13 +166,16 @@ import Glibc
 
     // MARK: End
 
-    /// Ends in order: an event stream by its last chunk, a WebSocket by a close frame, whose answer is waited for a little. Nothing can be sent
-    /// any more; what was sent before is delivered. Code and reason are a WebSocket's alone.
+    /// Ends in order, with one word of why: an event stream by a comment with the reason and its last chunk, a WebSocket by a close frame with code and
+    /// reason, whose answer is waited for a little. Nothing can be sent any more; what was sent before is delivered.
     package func end(_ code: WebSocketCloseCode = .normal, reason: String = "") {
         guard isOpen else { return }
         if let session {
             if session.close(code, reason: reason) { sendControlFrames() } else { breakOff() }
         } else {
+            if !reason.isEmpty { send(Array(": \(reason)\n\n".utf8)) }
+            // The comment may have been too much for a client that is far behind.
+            guard isOpen else { return }
             if case .events(isChunked: true) = kind { write(Array("0\r\n\r\n".utf8)) }
             finish()
         }
@@ -192,8 +195,6 @@ import Glibc
 
     func beginStop() {
         guard isOpen else { return }
-        push?.stopping(self)
-        if !isWebSocket { send(Array(": the server stops; come back\n\n".utf8)) }
         end(.goingAway, reason: "the server stops; come back")
     }
 

@@ -10,12 +10,9 @@ package protocol PushHandler: Sendable {
     func drained(_ connection: PushConnection)
     /// Nothing can be sent any more: the client has gone, was cut, or the end was said.
     func closed(_ connection: PushConnection)
-    /// The server stops. A farewell may be sent; the connection is ended right after this.
-    func stopping(_ connection: PushConnection)
 }
 
 extension PushHandler {
     package func received(_ text: [UInt8], on connection: PushConnection) {}
     package func drained(_ connection: PushConnection) {}
-    package func stopping(_ connection: PushConnection) {}
 }

@@ -109,14 +109,16 @@ import Glibc
     /// The thread goes on until the last task of a stream has ended.
     private func endIfDone() {
         guard isStopping, connections.isEmpty, !hasEnded else { return }
+        // Before it is reported: whoever has waited for the stop finds that nothing is performed any more.
+        if tasks == 0 {
+            hasEnded = true
+            sweepTimer = nil
+            stopTimer = nil
+            loop.stop()
+        }
         if !hasReported {
             hasReported = true
             drained()
         }
-        guard tasks == 0 else { return }
-        hasEnded = true
-        sweepTimer = nil
-        stopTimer = nil
-        loop.stop()
     }
 }

@@ -14,6 +14,8 @@ import Synchronization
         var jobs: [UnownedJob] = []
         var work: [@Sendable () -> Void] = []
         var isSignalled = false
+        /// Takes no more work; tasks may still end.
+        var isStopped = false
         var isClosed = false
     }
 
@@ -114,9 +116,10 @@ import Synchronization
         drain()
     }
 
-    /// Ends the thread once the present callback is over. No task may be left that wants to run here.
+    /// Ends the thread once the present callback is over, and takes no more work from here on. No task may be left that wants to run here.
     func stop() {
         precondition(isCurrent, "A loop is stopped on its own thread.")
+        inbox.withLock { $0.isStopped = true }
         unsafe event_base_loopbreak(base)
     }
 
@@ -146,11 +149,11 @@ import Synchronization
         if mustSignal { signal() }
     }
 
-    /// Runs `work` on the loop's thread; false when the loop has ended.
+    /// Runs `work` on the loop's thread; false when the loop ends or has ended.
     @discardableResult
     func perform(_ work: @escaping @Sendable () -> Void) -> Bool {
         let (mustSignal, isOpen) = inbox.withLock { inbox in
-            guard !inbox.isClosed else { return (false, false) }
+            guard !inbox.isStopped, !inbox.isClosed else { return (false, false) }
             inbox.work.append(work)
             defer { inbox.isSignalled = true }
             return (!inbox.isSignalled, true)
@@ -168,7 +171,7 @@ import Synchronization
         var count: eventfd_t = 0
         unsafe _ = eventfd_read(wakeDescriptor, &count)
         let (jobs, work) = inbox.withLock { inbox in
-            defer { inbox = Inbox() }
+            defer { (inbox.jobs, inbox.work, inbox.isSignalled) = ([], [], false) }
             return (inbox.jobs, inbox.work)
         }
         local.append(contentsOf: jobs)

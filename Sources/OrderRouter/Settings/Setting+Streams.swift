@@ -29,11 +29,11 @@ extension Setting {
         ),
         Setting(
             "stream-buffer-bytes",
-            .number(4_096...16_777_216),
+            .number(65_536...16_777_216),
             \.http.streamBufferBytes,
             .value("65536"),
-            "What a stream's client may be behind by, beyond its kernel's buffer, before it is cut off.",
-            why: "A hundred order events; of prices it waits for no more than one window's."
+            "What a stream's client may be behind by, beyond its kernel's buffer and what it was sent at once, before it is cut off.",
+            why: "A hundred order events, and no less than is sent of them at once; of prices it waits for no more than one window's."
         ),
     ]
 }
