@@ -152,6 +152,15 @@ struct Call {
     var account: AccountID?
     var orderID: OrderID?
     var code: String?
+
+    /// Whether an answer's outcome can speak of an order's key: of what places or changes orders, and of a key that is asked about. Prices, streams, lists,
+    /// credentials and halts have none.
+    var isAboutKey: Bool {
+        switch request.method {
+        case .get, .head, .options: request.path.hasPrefix(OrderPath.keys + "/")
+        case .post, .put, .patch, .delete: request.path.hasPrefix(OrderPath.trading + "/")
+        }
+    }
 }
 
 /// The router of the HTTP API: finds the route, turns what is thrown into problems, tells log and metrics. The routes are in the other files.
@@ -169,20 +178,24 @@ package struct APIHandler: HTTPHandler {
         var response: HTTPResponse
         do {
             response = try await route(&call)
-        } catch let problem as Problem {
-            call.code = problem.code.rawValue
-            response = HTTPResponse(problem, at: api.now())
         } catch {
-            // The one place where the unforeseen becomes an answer: it says nothing of the inside and claims nothing about the order.
-            let problem = Problem(.internalError, "The request could not be carried out. Ask by key before giving up an order.")
+            let problem = problem(of: error, call)
             call.code = problem.code.rawValue
-            api.metrics.count("order_router_faults_total")
             response = HTTPResponse(problem, at: api.now())
         }
         let requestID = "\(api.runID)-\(request.id)"
         response.headers.append(("X-Request-Id", requestID))
         report(call, response, requestID, took: .now - request.receivedAt)
         return response
+    }
+
+    private func problem(of error: any Error, _ call: Call) -> Problem {
+        if let problem = error as? Problem { return call.isAboutKey ? problem : problem.withoutKey }
+        // The one place where the unforeseen becomes an answer: it says nothing of the inside and claims nothing about the order.
+        api.metrics.count("order_router_faults_total")
+        if call.isAboutKey { return Problem(.internalError, "The request could not be carried out. Ask by key before giving up an order.") }
+        return Problem(.internalError, "The request could not be carried out. Try again; if that goes on, tell the operator its X-Request-Id.")
+            .withoutKey
     }
 
     private func report(_ call: Call, _ response: HTTPResponse, _ requestID: String, took: Duration) {

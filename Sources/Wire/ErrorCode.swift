@@ -137,7 +137,8 @@ package enum ErrorCode: String, Sendable, CaseIterable {
     /// What the code alone says of the key. `idempotency_key_reused` speaks of the first order: its problem overrides this.
     ///
     /// Before the key is looked up an earlier attempt may have been accepted, hence `unknown` in rows 1 to 4 and 9. Codes that an order
-    /// placement never meets are `not_applicable`; `order_not_open` is only told of an order that exists, hence `accepted`.
+    /// placement never meets are `not_applicable`; `order_not_open` is only told of an order that exists, hence `accepted`. In answer to a request
+    /// without a key every code is `not_applicable`: `Problem.withoutKey`.
     package var outcome: KeyOutcome {
         switch self {
         case .payloadTooLarge, .unsupportedMediaType, .malformedRequest, .missingHeader, .invalidField, .tokenInvalid, .tokenExpired,

@@ -18,7 +18,7 @@ package struct Problem: Error, Hashable, Sendable {
     package let code: ErrorCode
     /// What is wrong here and what to do about it, in full sentences.
     package let detail: String
-    package let outcome: KeyOutcome
+    package private(set) var outcome: KeyOutcome
     package let isFinal: Bool
     package let retryAfterSeconds: Int?
     package let extras: [Extra]
@@ -47,6 +47,13 @@ package struct Problem: Error, Hashable, Sendable {
         self.extras = extras
         furtherHeaders = headers
         givenStatus = status
+    }
+
+    /// The same in answer to a request that has nothing to do with an order's key.
+    package var withoutKey: Problem {
+        var problem = self
+        problem.outcome = .notApplicable
+        return problem
     }
 
     /// `invalid_field` for a body field, query parameter or header.

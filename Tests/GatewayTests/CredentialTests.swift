@@ -204,7 +204,7 @@ extension `The HTTP contract` {
             ]
             for (body, code, field) in bodies {
                 let answer = try await client.post("/v1/credentials", body)
-                expect(answer, isProblem: code, 400, outcome: "unknown")
+                expect(answer, isProblem: code, 400, outcome: "not_applicable")
                 #expect(answer["field"] == field, "\(answer.text)")
             }
             for curve in ["secp384r1", "secp256k1"] {
@@ -212,10 +212,10 @@ extension `The HTTP contract` {
                     ["sh", "-c", "openssl ecparam -name \(curve) -genkey -noout | openssl pkey -pubout -outform DER | base64 -w0"]
                 ).text
                 let body = #"{"account_id":"\#(client.account)","key_alias":"x","public_key_spki":"\#(key)"}"#
-                expect(try await client.post("/v1/credentials", body), isProblem: "invalid_field", 400, outcome: "unknown")
+                expect(try await client.post("/v1/credentials", body), isProblem: "invalid_field", 400, outcome: "not_applicable")
             }
             let body = #"{"account_id":"\#(other.account)","key_alias":"x","public_key_spki":"\#(right)"}"#
-            expect(try await client.post("/v1/credentials", body), isProblem: "account_forbidden", 403, outcome: "unknown")
+            expect(try await client.post("/v1/credentials", body), isProblem: "account_forbidden", 403, outcome: "not_applicable")
             let foreign = try await client.delete("/v1/credentials/\(try #require(other.phone.credentialID))")
             expect(foreign, isProblem: "not_found", 404, outcome: "not_applicable")
             let token = try served.town.issuer.issue(
@@ -226,10 +226,10 @@ extension `The HTTP contract` {
                 now: Town.now()
             )
             let trader = client.with(token: token)
-            expect(try await trader.get("/v1/credentials"), isProblem: "scope_missing", 403, outcome: "unknown")
-            expect(try await trader.delete("/v1/credentials/x"), isProblem: "scope_missing", 403, outcome: "unknown")
+            expect(try await trader.get("/v1/credentials"), isProblem: "scope_missing", 403, outcome: "not_applicable")
+            expect(try await trader.delete("/v1/credentials/x"), isProblem: "scope_missing", 403, outcome: "not_applicable")
             let own = #"{"account_id":"\#(client.account)","key_alias":"x","public_key_spki":"\#(right)"}"#
-            expect(try await trader.post("/v1/credentials", own), isProblem: "scope_missing", 403, outcome: "unknown")
+            expect(try await trader.post("/v1/credentials", own), isProblem: "scope_missing", 403, outcome: "not_applicable")
         }
     }
 }

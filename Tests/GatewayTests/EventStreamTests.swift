@@ -119,7 +119,7 @@ extension `The HTTP contract` {
             let state = try await reader.ended()
             #expect(state.frames.isEmpty)
             #expect(lasting.watched.now.hasEnded == false)
-            expect(try await client.with(token: token).get("/v1/trading/orders/events"), isProblem: "token_expired", 401, outcome: "unknown")
+            expect(try await client.with(token: token).get("/v1/trading/orders/events"), isProblem: "token_expired", 401, outcome: "not_applicable")
         }
 
         @Test func `reaches two readers alike, and tells nobody of another account`() async throws {
@@ -153,10 +153,10 @@ extension `The HTTP contract` {
                 #expect(answer.header("Allow") == "GET, HEAD")
             }
             expect(try await client.get("\(path)/1"), isProblem: "not_found", 404, outcome: "not_applicable")
-            expect(try await client.get("\(path)?since=1"), isProblem: "invalid_field", 400, outcome: "unknown")
-            expect(try await client.get("\(path)?account_id=acc_other"), isProblem: "account_forbidden", 403, outcome: "unknown")
+            expect(try await client.get("\(path)?since=1"), isProblem: "invalid_field", 400, outcome: "not_applicable")
+            expect(try await client.get("\(path)?account_id=acc_other"), isProblem: "account_forbidden", 403, outcome: "not_applicable")
             let answer = try await Phone.exchange("GET", path, port: served.port)
-            expect(answer, isProblem: "token_invalid", 401, outcome: "unknown")
+            expect(answer, isProblem: "token_invalid", 401, outcome: "not_applicable")
         }
     }
 }

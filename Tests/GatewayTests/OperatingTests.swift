@@ -76,7 +76,7 @@ extension `The HTTP contract` {
             #expect(try await client.place(client.draft { $0.quoteTime = asOf }).status == 201)
             expect(try await client.get("/v1/quotes?symbols=NOSUCH"), isProblem: "unknown_symbol", 422, outcome: "not_applicable")
             for query in ["", "?symbols=", "?symbols=NVDA,,MSFT", "?symbols=nvda", "?symbol=NVDA"] {
-                expect(try await client.get("/v1/quotes\(query)"), isProblem: "invalid_field", 400, outcome: "unknown")
+                expect(try await client.get("/v1/quotes\(query)"), isProblem: "invalid_field", 400, outcome: "not_applicable")
             }
         }
 
@@ -121,9 +121,9 @@ extension `The HTTP contract` {
             let trader = client.with(token: token)
             let halts = "/v1/operator/halts"
             let body = #"{"scope":"venue","reason":"mischief"}"#
-            expect(try await trader.post(halts, body), isProblem: "scope_missing", 403, outcome: "unknown")
-            expect(try await trader.get(halts), isProblem: "scope_missing", 403, outcome: "unknown")
-            expect(try await trader.delete("\(halts)?scope=venue"), isProblem: "scope_missing", 403, outcome: "unknown")
+            expect(try await trader.post(halts, body), isProblem: "scope_missing", 403, outcome: "not_applicable")
+            expect(try await trader.get(halts), isProblem: "scope_missing", 403, outcome: "not_applicable")
+            expect(try await trader.delete("\(halts)?scope=venue"), isProblem: "scope_missing", 403, outcome: "not_applicable")
             let bodies = [
                 (#"{"scope":"venue"}"#, "reason"), (#"{"scope":"planet","reason":"x"}"#, "scope"), (#"{"scope":"symbol","reason":"x"}"#, "subject"),
                 (#"{"scope":"account","subject":"a b","reason":"x"}"#, "subject"), (#"{"scope":"venue","reason":"x","until":"1"}"#, "until"),
@@ -131,7 +131,7 @@ extension `The HTTP contract` {
             ]
             for (body, field) in bodies {
                 let answer = try await client.post(halts, body)
-                expect(answer, isProblem: "invalid_field", 400, outcome: "unknown")
+                expect(answer, isProblem: "invalid_field", 400, outcome: "not_applicable")
                 #expect(answer["field"] == field, "\(answer.text)")
             }
             #expect(try await client.place(client.draft()).status == 201)

@@ -228,7 +228,7 @@ import Testing
             #expect(ready.status == 503 && ready.text.hasPrefix(#"{"ready":false,"database":false,"migrations":false,"venue":false,"market_data":"#))
             #expect(try await client.get("/healthz").status == 200)
             #expect(try await client.get("/metrics").text.contains("order_router_database_up 0\n"))
-            expect(try await client.get("/v1/trading/orders"), isProblem: "busy", 503, outcome: "unknown")
+            expect(try await client.get("/v1/trading/orders"), isProblem: "busy", 503, outcome: "not_applicable")
             router.signal(SIGKILL)
             await router.ended()
             try await Served.run(["ORDER_ROUTER_DATABASE_URL": database.url], in: town) { second in

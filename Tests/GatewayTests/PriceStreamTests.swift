@@ -94,17 +94,17 @@ import Trading
     @Test func `is for tokens that may see prices, of symbols that there are`() async throws {
         try await Served.run { served in
             let client = try await served.client()
-            expect(try await client.get(Self.path), isProblem: "invalid_field", 400, outcome: "unknown")
+            expect(try await client.get(Self.path), isProblem: "invalid_field", 400, outcome: "not_applicable")
             let unknown = "\(Self.path)?symbols=NOSUCH"
             try await served.eventually("the whole list") { try await client.get(unknown)["code"] != "busy" }
             expect(try await client.get(unknown), isProblem: "unknown_symbol", 422, outcome: "not_applicable")
             let many = (0...100).map { "S\($0)" }.joined(separator: ",")
-            expect(try await client.get("\(Self.path)?symbols=\(many)"), isProblem: "invalid_field", 400, outcome: "unknown")
+            expect(try await client.get("\(Self.path)?symbols=\(many)"), isProblem: "invalid_field", 400, outcome: "not_applicable")
             func token(_ scopes: Set<Scope>, for seconds: Int) throws -> String {
                 try served.town.issuer.issue(subject: "s", accounts: [], scopes: scopes, lifetime: .seconds(seconds), now: Town.now())
             }
             let blind = client.with(token: try token([.ordersRead], for: 60))
-            expect(try await blind.get("\(Self.path)?symbols=NVDA"), isProblem: "scope_missing", 403, outcome: "unknown")
+            expect(try await blind.get("\(Self.path)?symbols=NVDA"), isProblem: "scope_missing", 403, outcome: "not_applicable")
             let late = client.with(token: try token([.marketDelayed], for: 60))
             let quote = try await late.get("/v1/quotes?symbols=NVDA")
             #expect(quote["quotes.0.entitlement"] == "DELAYED" && quote["quotes.0.price"] == nil)

@@ -127,6 +127,7 @@ import Trading
             #expect(try await client.place(client.draft()).status == 201)
             let plain = try await client.get("/v1/ws")
             #expect(plain.status == 426 && plain.header("Upgrade") == "websocket" && plain.header("Sec-WebSocket-Version") == "13")
+            #expect(plain["outcome"] == "not_applicable")
         }
     }
 }

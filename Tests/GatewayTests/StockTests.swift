@@ -71,7 +71,7 @@ extension `The HTTP contract` {
             #expect([0, 1, 2].map { found["symbols.\($0).symbol"] } == ["MA", "META", "MRK"], "\(found.text)")
             #expect(try await client.get("/v1/symbols?query=nosuch").text == #"{"symbols":[]}"#)
             for query in ["", "?query=", "?query=a&limit=0", "?query=a&limit=51", "?query=a&q=b", "?query=\(String(repeating: "a", count: 65))"] {
-                expect(try await client.get("/v1/symbols\(query)"), isProblem: "invalid_field", 400, outcome: "unknown")
+                expect(try await client.get("/v1/symbols\(query)"), isProblem: "invalid_field", 400, outcome: "not_applicable")
             }
         }
 
@@ -193,7 +193,7 @@ extension `The HTTP contract` {
             ]
             for (path, field, words) in wrong {
                 let answer = try await client.get(path)
-                expect(answer, isProblem: "invalid_field", 400, outcome: "unknown")
+                expect(answer, isProblem: "invalid_field", 400, outcome: "not_applicable")
                 #expect(answer["field"] == field && answer["detail"]?.contains(words) == true, "\(answer.text)")
             }
             for path in ["/v1/symbols/NVDA", "/v1/stocks", "/v1/stocks/NVDA/history/x", "/v1/symbols/NVDA/quotes"] {
@@ -210,7 +210,7 @@ extension `The HTTP contract` {
             for path in [
                 "/v1/stocks/NVDA", "/v1/symbols?query=a", "/v1/symbols/NVDA/history?range=1D", "/v1/stocks/NVDA/history?interval=1d&period=1y",
             ] {
-                expect(try await client.with(token: token).get(path), isProblem: "scope_missing", 403, outcome: "unknown")
+                expect(try await client.with(token: token).get(path), isProblem: "scope_missing", 403, outcome: "not_applicable")
             }
         }
     }

@@ -2,13 +2,16 @@ package import Trading
 
 /// Addresses of the order API that answers refer to.
 package enum OrderPath {
-    package static let orders = "/v1/trading/orders"
+    /// Where orders are placed, changed and asked for.
+    package static let trading = "/v1/trading"
+    package static let orders = trading + "/orders"
+    package static let keys = orders + "/by-key"
 
     /// The Location of an accepted order.
     package static func order(_ order: OrderID) -> String { "\(orders)/\(order.text)" }
 
     /// Where to ask what became of a key.
-    package static func byKey(_ key: IdempotencyKey) -> String { "\(orders)/by-key/\(key)" }
+    package static func byKey(_ key: IdempotencyKey) -> String { "\(keys)/\(key)" }
 }
 
 /// Headers of answers, beside those of HTTP.
