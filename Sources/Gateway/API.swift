@@ -2,7 +2,7 @@ package import HTTPServer
 package import Identity
 package import OrderDesk
 package import Quotes
-package import Storage
+import Storage
 import Trading
 import Wire
 
@@ -12,7 +12,7 @@ package final class API: Sendable {
     package let credentials: CredentialBook
     package let enrolment: Enrolment
     package let queue: OrderQueue
-    package let readers: Readers
+    package let reads: Reads
     package let streams: EventStreams
     package let prices: PriceStreams
     package let instruments: any InstrumentSource
@@ -35,7 +35,7 @@ package final class API: Sendable {
         credentials: CredentialBook,
         enrolment: Enrolment,
         queue: OrderQueue,
-        readers: Readers,
+        reads: Reads,
         streams: EventStreams,
         prices: PriceStreams,
         instruments: any InstrumentSource,
@@ -52,7 +52,7 @@ package final class API: Sendable {
         self.credentials = credentials
         self.enrolment = enrolment
         self.queue = queue
-        self.readers = readers
+        self.reads = reads
         self.streams = streams
         self.prices = prices
         self.instruments = instruments

@@ -63,7 +63,7 @@ extension SocketClient {
         _ connection: PushConnection
     ) async -> EventStart? {
         do {
-            guard let bounds = try await api.readers.read({ try $0.eventBounds(of: account) }) else {
+            guard let bounds = try await api.reads.orders.read({ try $0.eventBounds(of: account) }) else {
                 let problem = Problem(.accountForbidden, "No account of the id \(account) exists here.")
                 connection.send(SocketMessage.error(problem, to: nil, at: api.now()))
                 return nil
@@ -85,7 +85,7 @@ extension SocketClient {
     }
 
     private func portfolio(of account: AccountID) async throws -> PortfolioView? {
-        guard let balances = try await api.readers.read({ try $0.balances(of: account) }) else { return nil }
+        guard let balances = try await api.reads.orders.read({ try $0.balances(of: account) }) else { return nil }
         var cash = Balance()
         var positions: [PortfolioView.Position] = []
         for (asset, balance) in balances {

@@ -88,9 +88,16 @@ extension APIHandler {
     }
 
     /// Reads from the database; a database that cannot be reached is no fault of the request.
-    func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
+    ///
+    /// - Parameter pool: whose connections.
+    func read<Value: Sendable>(
+        from pool: KeyPath<Reads, DatabasePool> = \.orders,
+        _ body: @Sendable (Database) throws -> Value
+    ) async throws -> Value {
         do {
-            return try await api.readers.read(body)
+            return try await api.reads[keyPath: pool].read(body)
+        } catch DatabaseTrouble.busy {
+            throw Problem(.busy, "Too many ask the same of the database at the moment. Try again.", retryAfterSeconds: 1)
         } catch let error as PostgresError where error.isTransient {
             throw Problem(.busy, "The database cannot be reached at the moment. Try again.", retryAfterSeconds: 1)
         }

@@ -32,7 +32,7 @@ extension APIHandler {
     func metrics(_ call: inout Call) async throws -> HTTPResponse {
         api.gauges()
         api.metrics.set("order_router_queue_depth", to: Double(api.queue.depth))
-        let read = try? await api.readers.read { (try $0.backlog(), try $0.halts(), try $0.doubts(), try $0.differenceCount()) }
+        let read = try? await api.reads.orders.read { (try $0.backlog(), try $0.halts(), try $0.doubts(), try $0.differenceCount()) }
         if let (backlog, halts, doubts, differences) = read {
             api.metrics.set("order_router_backlog", [("leg", "send")], to: Double(backlog.unsentRows))
             api.metrics.set("order_router_backlog", [("leg", "settle")], to: Double(backlog.unsettledReports))

@@ -1,6 +1,5 @@
 import Quotes
 import Storage
-import Synchronization
 import Trading
 import Wire
 
@@ -179,50 +178,5 @@ extension HistoryPlan {
             asOf: asOf,
             isDelayed: isDelayed
         )
-    }
-}
-
-/// Answers about history while they are good: what many people look at is read and drawn once a minute.
-final class HistoryShelf: Sendable {
-    struct Question: Hashable, Sendable {
-        let symbol: Symbol
-        let query: HistoryQuery
-        let isDelayed: Bool
-    }
-
-    struct Answer: Sendable {
-        let body: [UInt8]
-        /// A strong entity tag (RFC 9110 section 8.8.3), with its quotation marks.
-        let tag: String
-        let expiresAt: Int64
-    }
-
-    /// Bytes of all bodies: 800 lines of 300 points.
-    static let capacity = 32 << 20
-
-    private struct State {
-        var answers: [Question: Answer] = [:]
-        var bytes = 0
-    }
-
-    private let state = Mutex(State())
-
-    func answer(_ question: Question, at now: Int64) -> Answer? {
-        // Longer than any answer lives: the clock was set back since.
-        state.withLock { $0.answers[question] }.flatMap { now < $0.expiresAt && $0.expiresAt - now <= HistoryPlan.longestLife ? $0 : nil }
-    }
-
-    /// One that finds no room among those that are good is not kept.
-    func keep(_ answer: Answer, to question: Question, at now: Int64) {
-        state.withLock { state in
-            if let old = state.answers.removeValue(forKey: question) { state.bytes -= old.body.count }
-            if state.bytes + answer.body.count > Self.capacity {
-                state.answers = state.answers.filter { now < $0.value.expiresAt }
-                state.bytes = state.answers.values.reduce(0) { $0 + $1.body.count }
-            }
-            guard state.bytes + answer.body.count <= Self.capacity else { return }
-            state.answers[question] = answer
-            state.bytes += answer.body.count
-        }
     }
 }

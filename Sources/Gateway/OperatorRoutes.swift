@@ -13,7 +13,7 @@ extension APIHandler {
     func market(_ call: inout Call) async throws -> HTTPResponse {
         let parameters = try parameters(call, ["state"])
         _ = try await principal(call, .operator)
-        api.prices.conditions.setHalts(try await read { try $0.halts() })
+        api.prices.conditions.setHalts(try await read(from: \.prices) { try $0.halts() })
         let now = api.now()
         var json = JSONWriter()
         json.beginObject()

@@ -30,7 +30,7 @@ extension APIHandler {
         let parameters = try parameters(call, ["symbols"])
         let entitlement = try await entitlement(call)
         // Halts as they are in the database at this moment: what an order would be refused by.
-        api.prices.conditions.setHalts(try await read { try $0.halts() })
+        api.prices.conditions.setHalts(try await read(from: \.prices) { try $0.halts() })
         let now = api.now()
         let views = try listings(parameters, entitlement).map { listing in
             let standing = api.prices.conditions.standing(

@@ -49,7 +49,7 @@ extension APIHandler {
         let calendar = api.instruments.calendar(of: symbol)
         let lag = entitlement.isDelayed ? api.prices.board.delay : 0
         let today = calendar.tradingDays(begunBy: api.now() - lag, count: 1).first?.day
-        let (halts, before) = try await read { database in
+        let (halts, before) = try await read(from: \.prices) { database in
             let days = try today.map { try database.days(of: symbol, CalendarDay.earliest..<$0, limit: 1) }
             return (try database.halts(), days?.bars.last?.bar.close)
         }
@@ -68,16 +68,12 @@ extension APIHandler {
         let symbol = try instrument(text).symbol
         let now = api.now()
         let question = HistoryShelf.Question(symbol: symbol, query: query, isDelayed: isDelayed)
-        let answer: HistoryShelf.Answer
-        if let kept = api.history.answer(question, at: now) {
-            answer = kept
-        } else {
+        let answer = try await api.history.answer(question, at: now) {
             let calendar = api.instruments.calendar(of: symbol)
             let plan = HistoryPlan(query, calendar, at: now, delay: isDelayed ? api.prices.board.delay : 0)
-            let reading = try await read { try plan.read(symbol, $0) }
+            let reading = try await read(from: \.history) { try plan.read(symbol, $0) }
             let body = plan.answer(query, symbol, reading, calendar, isDelayed: isDelayed).body
-            answer = HistoryShelf.Answer(body: body, tag: Self.entityTag(body), expiresAt: plan.expiresAt)
-            api.history.keep(answer, to: question, at: now)
+            return HistoryShelf.Answer(body: body, tag: Self.entityTag(body), expiresAt: plan.expiresAt)
         }
         let headers = [
             ("ETag", answer.tag), ("Cache-Control", "private, max-age=\(max(1, (answer.expiresAt - now + 999) / 1_000))"), ("Vary", "Authorization"),

@@ -88,7 +88,7 @@ package final class CredentialBook: Sendable {
     }
 
     private let settings: Settings
-    private let database: DatabaseThread
+    private let database: DatabasePool
     private let state: Mutex<State>
     private let trouble: @Sendable (String) -> Void
 
@@ -97,7 +97,7 @@ package final class CredentialBook: Sendable {
         var options = database
         options.statementDeadline = min(options.statementDeadline, settings.readDeadline)
         self.settings = settings
-        self.database = DatabaseThread(name: "credentials", options, waitingLimit: settings.waitingAccounts) { trouble($0.description) }
+        self.database = DatabasePool("credentials", options, count: 1, waitingLimit: settings.waitingAccounts) { trouble($0.description) }
         self.trouble = trouble
         state = Mutex(State(entries: RecentCache(capacity: settings.cachedAccounts)))
     }
@@ -212,10 +212,8 @@ package final class CredentialBook: Sendable {
     private func readEntry(of account: AccountID, now: Int64) async -> Entry? {
         do throws(DatabaseTrouble) {
             let trouble = trouble
-            return try await database.run {
-                { database throws(PostgresError) in
-                    Self.entry(of: try database.credentials(of: account), readAt: now, trouble)
-                }
+            return try await database.run { database throws(PostgresError) in
+                Self.entry(of: try database.credentials(of: account), readAt: now, trouble)
             }
         } catch {
             // A failure was reported where it was met.

@@ -25,7 +25,7 @@ package final class Enrolment: Sendable {
     private static let waitingLimit = 100
     private static let challengeBytes = 32
 
-    private let database: DatabaseThread
+    private let database: DatabasePool
     private let book: CredentialBook?
     private let trouble: @Sendable (String) -> Void
 
@@ -33,7 +33,7 @@ package final class Enrolment: Sendable {
     ///   - book: forgets an account when its credentials change; nil in a process that verifies no orders.
     ///   - trouble: told of every failure of the database or of OpenSSL, for the log. It must not block.
     package init(database: PostgresOptions, book: CredentialBook?, trouble: @escaping @Sendable (String) -> Void) {
-        self.database = DatabaseThread(name: "enrolment", database, waitingLimit: Self.waitingLimit) { trouble($0.description) }
+        self.database = DatabasePool("enrolment", database, count: 1, waitingLimit: Self.waitingLimit) { trouble($0.description) }
         self.book = book
         self.trouble = trouble
     }
@@ -141,9 +141,9 @@ package final class Enrolment: Sendable {
         return account
     }
 
-    private func read<Value: Sendable>(_ query: @escaping @Sendable (Database) throws(PostgresError) -> Value) async throws(Problem) -> Value {
+    private func read<Value: Sendable>(_ query: @Sendable (Database) throws(PostgresError) -> Value) async throws(Problem) -> Value {
         do throws(DatabaseTrouble) {
-            return try await database.run { query }
+            return try await database.run(query)
         } catch {
             if case .failed(let error) = error, !error.isTransient { throw Self.internalError }
             throw Self.busy
@@ -160,15 +160,12 @@ package final class Enrolment: Sendable {
         do throws(DatabaseTrouble) {
             // Also when the outcome is not known.
             defer { book?.forget(account) }
-            result = try await database.run {
-                var earlier: EnrolmentDecision<Value>?
-                return { database throws(PostgresError) in
-                    try database.changeCredentials(of: account, by: whom, at: now) { records in
-                        if let earlier, earlier.isMade(in: records) { return (earlier.result, []) }
-                        let decision = decide(records)
-                        earlier = decision
-                        return (decision.result, decision.changes)
-                    }
+            result = try await database.run(remembering: nil as EnrolmentDecision<Value>?) { earlier, database throws(PostgresError) in
+                try database.changeCredentials(of: account, by: whom, at: now) { records in
+                    if let earlier, earlier.isMade(in: records) { return (earlier.result, []) }
+                    let decision = decide(records)
+                    earlier = decision
+                    return (decision.result, decision.changes)
                 }
             }
         } catch {

@@ -64,11 +64,11 @@ struct Preparation: Sendable {
         let issuer = try DevelopmentIssuer(directory: issuerFolder, issuer: issuer, audience: audience)
         let troubles = Mutex<[String]>([])
         let enrolment = Enrolment(database: options, book: nil) { text in troubles.withLock { $0.append(text) } }
-        let readers = Readers(options, count: 1)
+        let database = DatabasePool("prepare", options, count: 1, waitingLimit: 1)
         var traders: [Trader] = []
         for number in 0..<accounts {
             guard let account = AccountID(prefix + String(number)) else { throw UsageError("--prefix makes no account id: \(prefix)\(number)") }
-            let isNew = try await readers.read { database in
+            let isNew = try await database.read { database in
                 try database.createAccount(account, cash: Self.cash, positions: Self.positions, by: "load-generator", at: WallClock.milliseconds)
             }
             guard isNew else { throw LoadFailure("the account \(account) exists already: choose another --prefix") }
@@ -80,7 +80,7 @@ struct Preparation: Sendable {
                 throw LoadFailure("\(account) gets no credential: \(problem.detail) \(troubles.withLock { $0.joined(separator: " ") })")
             }
         }
-        await readers.stop()
+        await database.stop()
         try TraderFile(traders).write(to: folder)
         return traders
     }

@@ -67,14 +67,14 @@ package final class InstrumentBoard: InstrumentSource {
     // MARK: Keeping it
 
     /// Reads the table again and again, until cancelled.
-    package func run(_ readers: Readers) async throws {
+    package func run(_ database: DatabasePool) async throws {
         var readDue = ContinuousClock.now + Self.readInterval
         while true {
             try await Task.sleep(for: Self.lookInterval)
             if ContinuousClock.now >= readDue {
                 readDue = .now + Self.readInterval
                 do {
-                    replace(with: try await readers.read { try $0.instruments() })
+                    replace(with: try await database.read { try $0.instruments() })
                 } catch {
                     if error is CancellationError { throw error }
                     trouble("the instruments cannot be read again: \(error)")

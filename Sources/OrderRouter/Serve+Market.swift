@@ -36,11 +36,11 @@ struct Market: Sendable {
     }
 
     /// Runs until cancelled.
-    func run(_ readers: Readers, trouble: @Sendable (String) -> Void) async throws {
+    func run(_ database: DatabasePool, trouble: @Sendable (String) -> Void) async throws {
         while true {
             board.noteForDelayed()
             do {
-                conditions.setHalts(try await readers.read { try $0.halts() })
+                conditions.setHalts(try await database.read { try $0.halts() })
             } catch {
                 trouble("halts cannot be read for quotes and streams: \(error)")
             }

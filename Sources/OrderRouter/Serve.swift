@@ -85,8 +85,8 @@ struct Serve: Sendable {
         let market = Market(configuration, board: board, calendars: try calendars(), trouble: trouble("instruments"))
         market.tellEndings(log, at: now())
         let queue = OrderQueue(capacity: configuration.queueCapacity, batchCap: configuration.batchCap, lanes: configuration.lanes)
-        let readers = Readers(database, count: 2)
-        market.instruments.replace(with: try await readers.read { try $0.instruments() })
+        let reads = Reads(database)
+        market.instruments.replace(with: try await reads.prices.read { try $0.instruments() })
         let streams = EventStreams(
             database: database,
             signal: streamSignal,
@@ -97,7 +97,7 @@ struct Serve: Sendable {
             }
         )
         let link = venueLink(database, lines.orders)
-        let api = api(keys, database, market, feed, queue, readers, streams, migrator)
+        let api = api(keys, database, market, feed, queue, reads, streams, migrator)
         var http = configuration.http
         http.problem = { [now] in HTTPResponse.refused($0, $1, at: now()) }
         let listener = try HTTPListener(http, handler: APIHandler(api))
@@ -117,14 +117,14 @@ struct Serve: Sendable {
             group.addTask { try await onThread("publish") { try await streams.run() } }
             group.addTask { try await feed.run() }
             group.addTask { try await feedWatch(feed, board).run() }
-            group.addTask { try await market.run(readers, trouble: trouble("market")) }
-            group.addTask { try await market.instruments.run(readers) }
+            group.addTask { try await market.run(reads.prices, trouble: trouble("market")) }
+            group.addTask { try await market.instruments.run(reads.prices) }
             group.addTask { try await onThread("record") { try await recorder(database, market).run() } }
             group.addTask { try await keys.run() }
             group.addTask { try await listener.run() }
             group.addTask { try await clientGauges(listener) }
             group.addTask {
-                try await waitForVenue(readers, board)
+                try await waitForVenue(reads.orders, board)
                 try ready(listener.port)
             }
             group.addTask {
@@ -134,7 +134,7 @@ struct Serve: Sendable {
             }
             try await end(&group, listener, streams, queue)
         }
-        await readers.stop()
+        await reads.stop()
         log(.info, "ended")
     }
 
@@ -178,9 +178,9 @@ struct Serve: Sendable {
         }
     }
 
-    private func waitForVenue(_ readers: Readers, _ board: QuoteBoard) async throws {
+    private func waitForVenue(_ database: DatabasePool, _ board: QuoteBoard) async throws {
         let session = configuration.deskRules.venueSession
-        while try await !readers.read({ try $0.venueIsUp(session) }) || board.ages.symbols == 0 || !mayTrade() {
+        while try await !database.read({ try $0.venueIsUp(session) }) || board.ages.symbols == 0 || !mayTrade() {
             try await Task.sleep(for: .milliseconds(50))
         }
     }
@@ -252,7 +252,7 @@ extension Serve {
         _ market: Market,
         _ feed: any MarketFeed,
         _ queue: OrderQueue,
-        _ readers: Readers,
+        _ reads: Reads,
         _ streams: EventStreams,
         _ migrator: Migrator
     ) -> API {
@@ -263,7 +263,7 @@ extension Serve {
             credentials: book,
             enrolment: Enrolment(database: database, book: book, trouble: trouble("enrolment")),
             queue: queue,
-            readers: readers,
+            reads: reads,
             streams: streams,
             prices: market.prices,
             instruments: market.instruments,
@@ -273,7 +273,7 @@ extension Serve {
             readiness: { [self] in
                 let isPriced = market.board.ages.freshest.map { $0 <= configuration.freshness.maximumAge } ?? false
                 do {
-                    return try await readers.read { database in
+                    return try await reads.orders.read { database in
                         let isCurrent = try migrator.status(database.connection()).allSatisfy { $0.state != .pending }
                         return Readiness(
                             database: true,

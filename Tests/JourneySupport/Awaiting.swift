@@ -14,7 +14,7 @@ package func eventually(_ what: String, within patience: Duration = .seconds(60)
     throw TimedOut(what: what)
 }
 
-extension Readers {
+extension DatabasePool {
     /// The first column of a query, as text.
     package func texts(_ sql: String) async throws -> [String] {
         try await read { database in

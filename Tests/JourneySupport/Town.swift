@@ -15,7 +15,7 @@ package final class Town: Sendable {
     package let database: TestDatabase
     package let venue: SimulatedVenue
     package let venuePort: UInt16
-    package let readers: Readers
+    package let readers: DatabasePool
     /// The accounts made at the start, `acc_0` and so on.
     package let phones: [Phone]
     /// What the routers take tokens of: `iss`, `aud`, and the folder with the issuer's key.
@@ -62,7 +62,7 @@ package final class Town: Sendable {
         venuePort = try venue.start()
         folder = FileManager.default.temporaryDirectory.appending(path: "order-router-journey-\(UUID().uuidString)").path
         issuer = try DevelopmentIssuer(directory: folder, issuer: Self.issuerName, audience: Self.audience)
-        readers = Readers(try database.options, count: 1)
+        readers = DatabasePool("readers", try database.options, count: 1, waitingLimit: 1_000)
         let enrolment = Enrolment(database: try database.options, book: nil, trouble: { print("enrolment: \($0)") })
         self.enrolment = enrolment
         var phones: [Phone] = []
@@ -85,7 +85,7 @@ package final class Town: Sendable {
         _ name: String,
         _ cash: Int64,
         _ shares: Int64,
-        _ readers: Readers,
+        _ readers: DatabasePool,
         _ issuer: DevelopmentIssuer,
         _ enrolment: Enrolment
     ) async throws -> Phone {

@@ -45,7 +45,7 @@ final class Circle: Sendable {
     let troubles = Mutex<[String]>([])
     let queue = OrderQueue(capacity: 4_096, batchCap: 256, lanes: 2)
     let streams: EventStreams
-    let readers: Readers
+    let readers: DatabasePool
     let board = QuoteBoard(now: Circle.now)
     private let streamSignal = CommitSignal()
     private let settleSignal = CommitSignal()
@@ -61,7 +61,7 @@ final class Circle: Sendable {
         current = Mutex(first)
         venuePort = try first.start()
         streams = EventStreams(database: options, signal: streamSignal, trouble: { print("streams: \($0)") })
-        readers = Readers(options, count: 1)
+        readers = DatabasePool("readers", options, count: 1, waitingLimit: 1_000)
     }
 
     var venue: SimulatedVenue { current.withLock { $0 } }

@@ -82,7 +82,7 @@ private final class Front: Sendable {
             credentials: book,
             enrolment: Enrolment(database: options, book: book, trouble: { print("enrolment: \($0)") }),
             queue: queue,
-            readers: town.readers,
+            reads: Reads(options),
             streams: EventStreams(database: options, signal: CommitSignal(), trouble: { print("streams: \($0)") }),
             prices: PriceStreams(
                 board: board,

@@ -27,7 +27,7 @@ import Trading
             credentials: book,
             enrolment: Enrolment(database: options, book: book, trouble: { print("enrolment: \($0)") }),
             queue: OrderQueue(capacity: 64, batchCap: 64, lanes: 1),
-            readers: town.readers,
+            reads: Reads(options),
             streams: EventStreams(database: options, signal: CommitSignal(), trouble: { print("streams: \($0)") }),
             prices: PriceStreams(
                 board: room.board,

@@ -1,5 +1,6 @@
 import Foundation
 import Quotes
+import Synchronization
 import Testing
 import Trading
 import Wire
@@ -89,23 +90,69 @@ private func minutes(_ from: String, _ to: String) -> HistoryPlan.Kept { .minute
         #expect(days.contains(today))
     }
 
-    @Test func `is kept for those who ask the same while it is good, and not beyond its room`() {
+    /// A shelf, and what is made where it has nothing.
+    private struct Shelved {
+        let shelf = HistoryShelf()
+
+        /// How many bytes the answer has, and whether it was made for this question.
+        func ask(_ question: HistoryShelf.Question, at now: Int64, bytes: Int = 0, until end: Int64 = 0) async throws -> (bytes: Int, isNew: Bool) {
+            let made = Mutex(false)
+            let answer = try await shelf.answer(question, at: now) {
+                made.withLock { $0 = true }
+                return .init(body: [UInt8](repeating: 1, count: bytes), tag: "t", expiresAt: end)
+            }
+            return (answer.body.count, made.withLock { $0 })
+        }
+    }
+
+    @Test func `is kept for those who ask the same while it is good, and not beyond its room`() async throws {
+        let shelved = Shelved()
+        let question = HistoryShelf.Question(symbol: .init("NVDA")!, query: day, isDelayed: false)
+        #expect(try await shelved.ask(question, at: 0, bytes: 10, until: 100) == (10, true))
+        #expect(try await shelved.ask(question, at: 99, bytes: 11) == (10, false))
+        let other = HistoryShelf.Question(symbol: .init("AAPL")!, query: day, isDelayed: false)
+        #expect(try await shelved.ask(other, at: 0).isNew)
+        #expect(try await shelved.ask(.init(symbol: question.symbol, query: day, isDelayed: true), at: 99).isNew)
+        // The clock was set back: it would be good for too long.
+        #expect(try await shelved.ask(question, at: 99 - HistoryPlan.longestLife, bytes: 12, until: 100) == (12, true))
+        #expect(try await shelved.ask(question, at: 100, bytes: 13, until: 100) == (13, true))
+        // What is past makes room; what is good stays, and what finds none is not kept.
+        #expect(try await shelved.ask(other, at: 100, bytes: HistoryShelf.capacity, until: 300).isNew)
+        #expect(try await shelved.ask(other, at: 200).isNew == false)
+        #expect(try await shelved.ask(question, at: 200, bytes: 10, until: 300) == (10, true))
+        #expect(try await shelved.ask(question, at: 200, bytes: 10, until: 300).isNew)
+        #expect(try await shelved.ask(other, at: 200).isNew == false)
+    }
+
+    private final class Tally: Sendable {
+        let made = Atomic(0)
+        let asked = Atomic(0)
+    }
+
+    @Test(arguments: [false, true]) func `is made once for all who ask the same at the same time`(_ fails: Bool) async throws {
+        struct Failed: Error {}
         let shelf = HistoryShelf()
         let question = HistoryShelf.Question(symbol: .init("NVDA")!, query: day, isDelayed: false)
-        func answer(_ bytes: Int, until end: Int64) -> HistoryShelf.Answer {
-            .init(body: [UInt8](repeating: 1, count: bytes), tag: "t", expiresAt: end)
+        let tally = Tally()
+        let results = await withTaskGroup { group in
+            for _ in 0..<50 {
+                group.addTask {
+                    tally.asked.add(1, ordering: .relaxed)
+                    return try? await shelf.answer(question, at: 0) {
+                        tally.made.add(1, ordering: .relaxed)
+                        // Until all have asked; those behind come upon what is kept, or read a failure anew.
+                        while tally.asked.load(ordering: .relaxed) < 50 { await Task.yield() }
+                        for _ in 0..<1_000 { await Task.yield() }
+                        if fails { throw Failed() }
+                        return .init(body: [1, 2, 3], tag: "t", expiresAt: 100)
+                    }.body
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
         }
-        shelf.keep(answer(10, until: 100), to: question, at: 0)
-        #expect(shelf.answer(question, at: 99)?.body.count == 10 && shelf.answer(question, at: 100) == nil)
-        let other = HistoryShelf.Question(symbol: .init("AAPL")!, query: day, isDelayed: false)
-        #expect(shelf.answer(other, at: 0) == nil)
-        #expect(shelf.answer(.init(symbol: question.symbol, query: day, isDelayed: true), at: 99) == nil)
-        // The clock was set back: it would be good for too long.
-        #expect(shelf.answer(question, at: 99 - HistoryPlan.longestLife) == nil)
-        // What is past makes room; what is good stays, and what finds none is not kept.
-        shelf.keep(answer(HistoryShelf.capacity, until: 300), to: other, at: 100)
-        #expect(shelf.answer(other, at: 200) != nil)
-        shelf.keep(answer(10, until: 300), to: question, at: 200)
-        #expect(shelf.answer(question, at: 200) == nil && shelf.answer(other, at: 200) != nil)
+        #expect(results == Array(repeating: fails ? nil : [1, 2, 3], count: 50))
+        #expect(fails ? tally.made.load(ordering: .relaxed) < 50 : tally.made.load(ordering: .relaxed) == 1)
+        // A failure is nobody's answer later.
+        #expect(try await shelf.answer(question, at: 1) { .init(body: [4], tag: "t", expiresAt: 100) }.body == (fails ? [4] : [1, 2, 3]))
     }
 }

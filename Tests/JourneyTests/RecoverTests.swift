@@ -68,7 +68,7 @@ extension Faults {
                 await second.ended()
                 let never = Circle.newKey()
 
-                let restored = Readers(try copy.options, count: 1)
+                let restored = DatabasePool("readers", try copy.options, count: 1, waitingLimit: 1_000)
                 let environment = ["ORDER_ROUTER_DATABASE_URL": copy.url, "ORDER_ROUTER_MIGRATIONS": TestDatabase.migrations]
                 let generation = try await restored.texts("SELECT generation::text FROM event_generation")
                 let recovered = try await OperatorCommand(["recover", "--by", "ann"], environment)
@@ -112,7 +112,7 @@ extension Faults {
             IdempotencyKey(high: UInt64(time) << 16 | 0x7000 | UInt64.random(in: 0..<0x1000), low: 1 << 63 | UInt64.random(in: 0..<(1 << 62)))!
         }
 
-        private static func checkEnd(_ town: Town, _ restored: Readers, _ ids: [String], filled: [String], resting: String) async throws {
+        private static func checkEnd(_ town: Town, _ restored: DatabasePool, _ ids: [String], filled: [String], resting: String) async throws {
             for id in filled {
                 try await eventually("the lost fills of \(id)") {
                     try await restored.texts("SELECT status || ' ' || filled_quantity FROM orders WHERE order_id = '\(id)'") == ["5 10"]
@@ -143,7 +143,7 @@ extension Faults {
                 await first.ended()
                 // As the backup of a moment before would have it: accepted, held, without a number.
                 let copy = try TestDatabase(copying: town.database)
-                let restored = Readers(try copy.options, count: 1)
+                let restored = DatabasePool("readers", try copy.options, count: 1, waitingLimit: 1_000)
                 try await Self.unnumber(restored, sent.id)
                 let environment = ["ORDER_ROUTER_DATABASE_URL": copy.url, "ORDER_ROUTER_MIGRATIONS": TestDatabase.migrations]
                 #expect(try await OperatorCommand(["recover"], environment).status == 0)
@@ -164,7 +164,7 @@ extension Faults {
         }
 
         /// Takes an order and its shard back to where accepting left them.
-        private static func unnumber(_ restored: Readers, _ id: String) async throws {
+        private static func unnumber(_ restored: DatabasePool, _ id: String) async throws {
             for sql in [
                 "UPDATE orders SET status = 1, routed_at = NULL WHERE order_id = '\(id)'", "DELETE FROM fix_sent WHERE order_id = '\(id)'",
                 "DELETE FROM log WHERE order_id = '\(id)' AND type > 1", "DELETE FROM inbox",

@@ -1,0 +1,187 @@
+package import Postgres
+import Synchronization
+
+/// Why the database was of no use to a call.
+package enum DatabaseTrouble: Error {
+    /// Too many calls wait, or this one waited too long: nothing was done.
+    case busy
+    case failed(PostgresError)
+}
+
+/// A few connections for what tasks ask of the database outside any leg, each on a thread of its own. Any task may call: it gets a connection that is free,
+/// or waits in line, so that a slow call holds up nobody while another connection is free.
+package final class DatabasePool: Sendable {
+    /// How long a call may wait for its turn: less than a client's own time-out, so that the answer still reaches it.
+    private static let patience: Duration = .seconds(5)
+    /// A second try finds a connection that broke while nobody used it made anew; more would only hold up who waits behind.
+    private static let tries = 2
+
+    /// A connection and the thread that alone touches it.
+    ///
+    /// Unchecked: `database` is used only inside `thread.run`; it is freed with the last reference to this object, when no job is left.
+    private final class Place: @unchecked Sendable {
+        let thread: DedicatedThread
+        let database: Database
+
+        init(_ options: PostgresOptions, name: String) {
+            thread = DedicatedThread(name: name)
+            database = Database(options)
+        }
+    }
+
+    private struct Line {
+        var free: [Place]
+        /// In the order in which they came.
+        var waiting: [(number: Int, continuation: CheckedContinuation<Place?, Never>)] = []
+        var lastNumber = 0
+    }
+
+    private let places: [Place]
+    private let line: Mutex<Line>
+    private let waitingLimit: Int
+    private let report: @Sendable (PostgresError) -> Void
+
+    /// - Parameters:
+    ///   - name: of its threads, beside their numbers, and in `pg_stat_activity`.
+    ///   - waitingLimit: calls that wait for a connection; one more is refused.
+    ///   - report: told of every failure. It must not block.
+    package init(
+        _ name: String,
+        _ options: PostgresOptions,
+        count: Int,
+        waitingLimit: Int,
+        report: @escaping @Sendable (PostgresError) -> Void = { _ in }
+    ) {
+        precondition(count > 0, "There is at least one connection.")
+        var options = options
+        options.applicationName += " " + name
+        let places = (0..<count).map { Place(options, name: "\(name)-\($0)") }
+        self.places = places
+        self.waitingLimit = waitingLimit
+        self.report = report
+        line = Mutex(Line(free: places))
+    }
+
+    /// Does the work on a connection's thread, in transactions of its own; once more when the first try failed for a reason that passes.
+    ///
+    /// Concurrent: a caller on an actor would otherwise keep the work on that actor's executor.
+    ///
+    /// - Parameter memory: what a try leaves to the next one, empty at first: an earlier try may have been committed, and the work finds out.
+    @concurrent
+    package func run<Value: Sendable, Memory>(
+        remembering memory: @autoclosure @Sendable () -> Memory,
+        _ work: @Sendable (inout Memory, Database) throws(PostgresError) -> Value
+    ) async throws(DatabaseTrouble) -> Value {
+        let value: Value?
+        do throws(PostgresError) {
+            value = try await perform(memory, work)
+        } catch {
+            throw .failed(error)
+        }
+        guard let value else { throw .busy }
+        return value
+    }
+
+    /// The same for what may simply be repeated.
+    package func run<Value: Sendable>(
+        _ work: @Sendable (Database) throws(PostgresError) -> Value
+    ) async throws(DatabaseTrouble) -> Value {
+        try await run(remembering: ()) { (_, database) throws(PostgresError) in try work(database) }
+    }
+
+    /// The same for what may fail for other reasons as well: throws what the body throws, or `DatabaseTrouble.busy`.
+    @concurrent
+    package func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
+        guard let value = try await perform({ () }, { try body($1) }) else { throw DatabaseTrouble.busy }
+        return value
+    }
+
+    /// Closes the connections and ends the threads. Nothing may be asked afterwards.
+    package func stop() async {
+        for place in places {
+            await place.thread.run { place.database.drop() }
+            place.thread.stop()
+        }
+    }
+
+    /// nil: no connection was to be had.
+    private func perform<Value: Sendable, Memory, Failure: Error>(
+        _ memory: @Sendable () -> Memory,
+        _ work: @Sendable (inout Memory, Database) throws(Failure) -> Value
+    ) async throws(Failure) -> Value? {
+        guard let place = await take() else { return nil }
+        defer { giveBack(place) }
+        return try await place.thread.run { () throws(Failure) -> Value in
+            place.thread.checkIsolated()
+            return try persist(memory(), place.database, work)
+        }
+    }
+
+    private func persist<Value, Memory, Failure: Error>(
+        _ memory: Memory,
+        _ database: Database,
+        _ work: (inout Memory, Database) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        var memory = memory
+        var tried = 0
+        while true {
+            do throws(Failure) {
+                return try work(&memory, database)
+            } catch {
+                guard let failure = error as? PostgresError else { throw error }
+                report(failure)
+                tried += 1
+                // The server rolls back what a broken call left open, and a try through another connection finds the truth.
+                database.drop()
+                guard tried < Self.tries, failure.isTransient else { throw error }
+            }
+        }
+    }
+
+    // MARK: The line
+
+    private func take() async -> Place? {
+        let (place, isFull) = line.withLock { line in (line.free.popLast(), line.waiting.count >= waitingLimit) }
+        if let place { return place }
+        return isFull ? nil : await takeTurn()
+    }
+
+    /// Waits until a connection is given back, or patience has ended.
+    private func takeTurn() async -> Place? {
+        let number = line.withLock { line in
+            line.lastNumber += 1
+            return line.lastNumber
+        }
+        return await withTaskGroup(of: Void.self) { group in
+            group.addTask { [self] in
+                guard (try? await Task.sleep(for: Self.patience)) != nil else { return }
+                giveUp(number)
+            }
+            defer { group.cancelAll() }
+            return await withCheckedContinuation { continuation in
+                let free = line.withLock { line in
+                    // One may have been given back in between.
+                    if let free = line.free.popLast() { return free as Place? }
+                    line.waiting.append((number, continuation))
+                    return nil
+                }
+                if let free { continuation.resume(returning: free) }
+            }
+        }
+    }
+
+    private func giveUp(_ number: Int) {
+        let waiter = line.withLock { line in
+            line.waiting.firstIndex { $0.number == number }.map { line.waiting.remove(at: $0) }
+        }
+        waiter?.continuation.resume(returning: nil)
+    }
+
+    private func giveBack(_ place: Place) {
+        let next = line.withLock { line in
+            if line.waiting.isEmpty { line.free.append(place) }
+            return line.waiting.isEmpty ? nil : line.waiting.removeFirst()
+        }
+        next?.continuation.resume(returning: place)
+    }
+}
