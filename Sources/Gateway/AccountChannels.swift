@@ -112,9 +112,8 @@ extension SocketClient {
 
     /// What this client may see of prices here as well.
     private func price(of symbol: Symbol) -> Amount? {
-        let board = api.prices.board
-        if seesPrices { return board.listing(of: symbol)?.quote?.last }
-        return seesDelayedPrices ? board.delayedListing(of: symbol)?.quote?.last : nil
+        guard seesPrices || seesDelayedPrices else { return nil }
+        return (seesPrices ? api.prices.live : api.prices.delayed).listing(of: symbol)?.quote?.last
     }
 }
 

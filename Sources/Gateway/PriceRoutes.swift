@@ -14,14 +14,14 @@ extension APIHandler {
     /// What a token may see.
     struct Entitlement {
         let principal: Principal
-        let isDelayed: Bool
+        let prices: EntitledPrices
     }
 
     /// Real time where the scope says so, else fifteen minutes delayed.
     func entitlement(_ call: Call) async throws -> Entitlement {
         let principal = try await principal(call)
-        if principal.scopes.contains(.marketRead) { return Entitlement(principal: principal, isDelayed: false) }
-        if principal.scopes.contains(.marketDelayed) { return Entitlement(principal: principal, isDelayed: true) }
+        if principal.scopes.contains(.marketRead) { return Entitlement(principal: principal, prices: api.prices.live) }
+        if principal.scopes.contains(.marketDelayed) { return Entitlement(principal: principal, prices: api.prices.delayed) }
         throw Problem(.scopeMissing, "The token needs the scope \(Scope.marketRead.rawValue), or \(Scope.marketDelayed.rawValue) for delayed prices.")
     }
 
@@ -32,14 +32,8 @@ extension APIHandler {
         // Halts as they are in the database at this moment: what an order would be refused by.
         api.prices.conditions.setHalts(try await read(from: \.prices) { try $0.halts() })
         let now = api.now()
-        let views = try listings(parameters, entitlement).map { listing in
-            let standing = api.prices.conditions.standing(
-                of: listing.symbol,
-                listing.quote,
-                at: entitlement.isDelayed ? now - api.prices.board.delay : now
-            )
-            return QuoteView(listing.symbol, listing.quote, standing, isDelayed: entitlement.isDelayed, at: now)
-        }
+        let prices = entitlement.prices
+        let views = try listings(parameters, prices).map { prices.view($0, prices.standing(of: $0, at: now), at: now) }
         return HTTPResponse(json: QuoteView.listBody(views, serverTime: now))
     }
 
@@ -48,28 +42,24 @@ extension APIHandler {
     func tickers(_ call: inout Call) async throws -> HTTPResponse {
         let parameters = try parameters(call, ["symbols"])
         let entitlement = try await entitlement(call)
-        let symbols = try api.prices.places(of: try listings(parameters, entitlement).map(\.symbol))
+        let symbols = try api.prices.places(of: try listings(parameters, entitlement.prices).map(\.symbol))
         api.metrics.count("order_router_price_streams_total", [("form", "sse")])
         return .pushed(TickerStream(api.prices, symbols, entitlement))
     }
 
     /// The symbols that a query names; each is known.
-    private func listings(_ parameters: QueryParameters, _ entitlement: Entitlement) throws -> [Listing] {
+    private func listings(_ parameters: QueryParameters, _ prices: EntitledPrices) throws -> [Listing] {
         guard let names = parameters["symbols"]?.split(separator: ",", omittingEmptySubsequences: false), names.count <= Self.maximumSymbols else {
             throw Problem.invalid("symbols", "Send symbols=NVDA,AAPL: 1 to \(Self.maximumSymbols) of them.")
         }
         return try names.map { name in
-            guard let symbol = Symbol(String(name)) else { throw Problem.invalid("symbols", "'\(name.prefix(16))' is not a symbol.") }
-            return try listing(of: symbol, isDelayed: entitlement.isDelayed)
+            guard let symbol = Symbol(String(name)) else {
+                let form = "1 to 16 capital letters, digits and points, with commas alone between them"
+                throw Problem.invalid("symbols", "\(String(name).quotedForMessage) is not a symbol. Send symbols=NVDA,AAPL: each has \(form).")
+            }
+            guard let listing = prices.listing(of: symbol) else { throw PriceStreams.unknown(symbol) }
+            return listing
         }
-    }
-
-    func listing(of symbol: Symbol, isDelayed: Bool) throws(Problem) -> Listing {
-        let board = api.prices.board
-        guard let listing = isDelayed ? board.delayedListing(of: symbol) : board.listing(of: symbol) else {
-            throw Problem(.unknownSymbol, "\(symbol) is not traded here. Check the symbol.", outcome: .notApplicable)
-        }
-        return listing
     }
 }
 
@@ -86,7 +76,7 @@ private final class TickerStream: PushHandler, @unchecked Sendable {
     init(_ prices: PriceStreams, _ symbols: [(place: Int, symbol: Symbol)], _ entitlement: APIHandler.Entitlement) {
         self.prices = prices
         self.symbols = symbols
-        isDelayed = entitlement.isDelayed
+        isDelayed = entitlement.prices.isDelayed
         expiresAt = entitlement.principal.expiresAt
     }
 

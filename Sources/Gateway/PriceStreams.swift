@@ -19,12 +19,17 @@ package final class PriceStreams: Sendable {
     private let written = Mutex<[TickerRounds.Counts]>([])
     let board: QuoteBoard
     let conditions: Conditions
+    /// Prices as they stand, and as they stood fifteen minutes ago.
+    let live: EntitledPrices
+    let delayed: EntitledPrices
     /// Milliseconds between two looks at a client.
     package let window: Int64
 
     package init(board: QuoteBoard, conditions: Conditions, window: Int64, loops: Int) {
         self.board = board
         self.conditions = conditions
+        live = EntitledPrices(board, conditions, isDelayed: false)
+        delayed = EntitledPrices(board, conditions, isDelayed: true)
         self.window = window
         self.loops = (0..<loops).map { _ in
             Rounds(TickerRounds(board: board, conditions: conditions, forms: [.serverSentEvents, .webSocket], window: window))
@@ -57,10 +62,12 @@ package final class PriceStreams: Sendable {
         let places = board.places(of: symbols)
         guard places.count < symbols.count else { return places }
         let missing = Set(symbols).subtracting(places.map(\.symbol))
-        for symbol in symbols where missing.contains(symbol) && board.listing(of: symbol) == nil {
-            throw Problem(.unknownSymbol, "\(symbol) is not traded here. Check the symbol.", outcome: .notApplicable)
-        }
-        throw Problem(.busy, "The feed's list of symbols is still arriving. Try again.", outcome: .notApplicable, retryAfterSeconds: 1)
+        for symbol in symbols where missing.contains(symbol) && board.listing(of: symbol) == nil { throw Self.unknown(symbol) }
+        throw Problem(.busy, "The feed's list of symbols is still arriving. Try again.", retryAfterSeconds: 1)
+    }
+
+    static func unknown(_ symbol: Symbol) -> Problem {
+        Problem(.unknownSymbol, "\(symbol) is not traded here. GET /v1/symbols?query= finds symbols.")
     }
 
     /// Windows between two looks at a symbol that is shown every so many milliseconds.

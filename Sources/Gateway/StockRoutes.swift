@@ -43,36 +43,34 @@ extension APIHandler {
     /// GET /v1/stocks/<symbol>.
     private func stock(_ call: inout Call, _ text: String) async throws -> HTTPResponse {
         _ = try parameters(call, [])
-        let entitlement = try await entitlement(call)
+        let prices = try await entitlement(call).prices
         let instrument = try instrument(text)
         let symbol = instrument.symbol
         let calendar = api.instruments.calendar(of: symbol)
-        let lag = entitlement.isDelayed ? api.prices.board.delay : 0
-        let today = calendar.tradingDays(begunBy: api.now() - lag, count: 1).first?.day
+        let today = calendar.tradingDays(begunBy: prices.asOf(at: api.now()), count: 1).first?.day
         let (halts, before) = try await read(from: \.prices) { database in
             let days = try today.map { try database.days(of: symbol, CalendarDay.earliest..<$0, limit: 1) }
             return (try database.halts(), days?.bars.last?.bar.close)
         }
         api.prices.conditions.setHalts(halts)
         let now = api.now()
-        let board = api.prices.board
-        let listing = (entitlement.isDelayed ? board.delayedListing(of: symbol) : board.listing(of: symbol)) ?? Listing(symbol: symbol, quote: nil)
-        let standing = api.prices.conditions.standing(of: symbol, listing.quote, at: now - lag)
-        let quote = QuoteView(symbol, listing.quote, standing, isDelayed: entitlement.isDelayed, at: now)
-        return HTTPResponse(json: StockView(listing, instrument, before, standing.hours, quote).body(serverTime: now))
+        let listing = prices.listing(of: symbol) ?? Listing(symbol: symbol, quote: nil)
+        let standing = prices.standing(of: listing, at: now)
+        let view = StockView(listing, instrument, before, standing.hours, prices.view(listing, standing, at: now))
+        return HTTPResponse(json: view.body(serverTime: now))
     }
 
     /// A history, from the shelf or read anew; 304 where the client has it already (RFC 9110 section 13.1.2).
     private func history(_ call: Call, _ text: String, _ query: HistoryQuery) async throws -> HTTPResponse {
-        let isDelayed = try await entitlement(call).isDelayed
+        let prices = try await entitlement(call).prices
         let symbol = try instrument(text).symbol
         let now = api.now()
-        let question = HistoryShelf.Question(symbol: symbol, query: query, isDelayed: isDelayed)
+        let question = HistoryShelf.Question(symbol: symbol, query: query, isDelayed: prices.isDelayed)
         let answer = try await api.history.answer(question, at: now) {
             let calendar = api.instruments.calendar(of: symbol)
-            let plan = HistoryPlan(query, calendar, at: now, delay: isDelayed ? api.prices.board.delay : 0)
+            let plan = HistoryPlan(query, calendar, at: now, delay: prices.delay)
             let reading = try await read(from: \.history) { try plan.read(symbol, $0) }
-            let body = plan.answer(query, symbol, reading, calendar, isDelayed: isDelayed).body
+            let body = plan.answer(query, symbol, reading, calendar, isDelayed: prices.isDelayed).body
             return HistoryShelf.Answer(body: body, tag: Self.entityTag(body), expiresAt: plan.expiresAt)
         }
         let headers = [
@@ -98,7 +96,7 @@ extension APIHandler {
 
     private func instrument(_ text: String) throws(Problem) -> Instrument {
         guard let symbol = Symbol(text), let instrument = api.instruments.instrument(of: symbol) else {
-            throw Problem(.unknownSymbol, "There is no such symbol. GET /v1/symbols?query= finds it.", outcome: .notApplicable, status: 404)
+            throw Problem(.unknownSymbol, "There is no such symbol. GET /v1/symbols?query= finds it.", status: 404)
         }
         return instrument
     }

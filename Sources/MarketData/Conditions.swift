@@ -31,14 +31,15 @@ package final class Conditions: Sendable {
         self.halts.withLock { $0 = ordered }
     }
 
-    package func standing(of symbol: Symbol, _ quote: Quote?, at now: Int64) -> Standing {
+    package func standing(of listing: Listing, at now: Int64) -> Standing {
+        let symbol = listing.symbol
         let hours = instruments.marketHours(of: symbol, at: now)
         let halt = halts.withLock { halts in
             halts.isEmpty ? nil : halts.first { $0.scope.isForAll || ($0.scope == .symbol && $0.subject == symbol.text) }
         }
         let state: QuoteState =
             if let halt { .halted(halt.reason) } else {
-                freshness.state(of: quote, isClosed: hours.state == .closed, opensAt: hours.nextOpen, at: now)
+                freshness.state(of: listing, isClosed: hours.state == .closed, opensAt: hours.nextOpen, at: now)
             }
         guard case .halted = state else { return Standing(state: state, hours: hours) }
         return Standing(state: state, hours: hours.halted(if: true))

@@ -57,14 +57,16 @@ package final class FeedWatch: Sendable {
     }
 
     private func tellRefused(_ look: inout Look) {
-        let (refused, last) = board.read { book in
-            (book.counts.refused, book.refusedPlace.map { (symbol: book.symbols[$0], slot: book.slots[$0]) })
+        let (refused, last, maximumLead) = board.read { book in
+            (book.counts.refused, book.refusedPlace.map { (symbol: book.symbols[$0], slot: book.slots[$0]) }, book.rules.maximumLead)
         }
         let count = refused.reduce(0, +)
         defer { look.refused = count }
         guard count > look.refused, let last else { return }
         let faults = zip(PriceFault.allCases, refused).filter { $1 > 0 }.map { "\($0) \($1)" }.joined(separator: ", ")
         let prices = "bid \(Amount(units: last.slot.refusedBid)) ask \(Amount(units: last.slot.refusedAsk))"
-        trouble("\(count - look.refused) prices were not taken, the last of \(last.symbol): \(prices); in all: \(faults)")
+        let lead = last.slot.refusedLead
+        let why = lead > 0 ? ", \(lead) ms ahead of this machine's clock, where --feed-lead takes \(maximumLead) ms" : ""
+        trouble("\(count - look.refused) prices were not taken, the last of \(last.symbol): \(prices)\(why); in all: \(faults)")
     }
 }

@@ -9,6 +9,11 @@ package final class QuoteBoard: QuoteSource {
         var book: Book
         var delayed = DelayLine()
         var firstDataAt: Int64?
+
+        func delayedListing(at place: Int, _ now: Int64) -> Listing {
+            let symbol = book.symbols[place]
+            return delayed.slot(at: place, now: now).map { book.listing(of: symbol, $0) } ?? Listing(symbol: symbol, quote: nil)
+        }
     }
 
     /// After the feed's first word its list of symbols is still arriving: until then a symbol that is missing is without data, not unknown.
@@ -30,9 +35,7 @@ package final class QuoteBoard: QuoteSource {
     package func listing(of symbol: Symbol) -> Listing? {
         let now = now()
         return state.withLock { state in
-            if let place = state.book.place(of: symbol) {
-                return Listing(symbol: symbol, quote: state.book.quote(at: place), day: state.book.slots[place].day)
-            }
+            if let place = state.book.place(of: symbol) { return state.book.listing(at: place) }
             guard let first = state.firstDataAt, now - first > Self.learningTime else { return Listing(symbol: symbol, quote: nil) }
             return nil
         }
@@ -70,24 +73,24 @@ package final class QuoteBoard: QuoteSource {
     func addReader() -> Int { state.withLock { $0.book.addReader() } }
 
     /// The symbols that have changed since the reader last asked, those that it is interested in.
-    func takeChanges(of reader: Int, where isOfInterest: (Int) -> Bool) -> [(place: Int, quote: Quote?)] {
+    func takeChanges(of reader: Int, where isOfInterest: (Int) -> Bool) -> [(place: Int, listing: Listing)] {
         state.withLock { state in
-            var changes: [(Int, Quote?)] = []
-            state.book.takeChanges(of: reader) { place, symbol, slot in
-                if isOfInterest(place) { changes.append((place, Quote(symbol, slot))) }
+            var changed: [Int] = []
+            state.book.takeChanges(of: reader) { place in
+                if isOfInterest(place) { changed.append(place) }
             }
-            return changes
+            return changed.map { ($0, state.book.listing(at: $0)) }
         }
     }
 
-    /// The pictures as they stand now, or as they may be shown with the delay.
+    /// The symbols as they stand now, or as they may be shown with the delay.
     ///
     /// - Parameter delayedAt: now, for delayed ones; nil for those that stand.
-    func quotes(at places: [Int], delayedAt now: Int64?) -> [(place: Int, quote: Quote?)] {
+    func listings(at places: [Int], delayedAt now: Int64?) -> [(place: Int, listing: Listing)] {
         state.withLock { state in
             places.map { place in
-                guard let now else { return (place, state.book.quote(at: place)) }
-                return (place, state.delayed.slot(at: place, now: now).flatMap { Quote(state.book.symbols[place], $0) })
+                guard let now else { return (place, state.book.listing(at: place)) }
+                return (place, state.delayedListing(at: place, now))
             }
         }
     }
@@ -105,28 +108,9 @@ package final class QuoteBoard: QuoteSource {
 
     /// As `listing`, fifteen minutes old.
     package func delayedListing(of symbol: Symbol) -> Listing? {
-        guard listing(of: symbol) != nil else { return nil }
+        guard let known = listing(of: symbol) else { return nil }
         let now = now()
-        return state.withLock { state in
-            let slot = state.book.place(of: symbol).flatMap { state.delayed.slot(at: $0, now: now) }
-            return Listing(symbol: symbol, quote: slot.flatMap { Quote(symbol, $0) }, day: slot?.day ?? DayRange())
-        }
-    }
-
-    /// For the operator: every symbol, in the order in which the feed brought them.
-    package var reports: [SymbolReport] {
-        read { book in
-            book.slots.indices.map { place in
-                let slot = book.slots[place]
-                let hasRefused = slot.refusedBid != 0 || slot.refusedAsk != 0
-                return SymbolReport(
-                    symbol: book.symbols[place],
-                    quote: book.quote(at: place),
-                    refusedBid: hasRefused ? Amount(units: slot.refusedBid) : nil,
-                    refusedAsk: hasRefused ? Amount(units: slot.refusedAsk) : nil
-                )
-            }
-        }
+        return state.withLock { state in state.book.place(of: symbol).map { state.delayedListing(at: $0, now) } ?? known }
     }
 
     /// For metrics: how many symbols have a price, and the age of the stalest and the freshest in ms.

@@ -71,8 +71,8 @@ package final class TickerRounds {
     /// - Parameter window: milliseconds between two looks at a client (conflation).
     package init(board: QuoteBoard, conditions: Conditions, forms: [TickerForm], window: Int64) {
         self.forms = forms
-        live = TickerTable(board: board, conditions: conditions, isDelayed: false, forms: forms)
-        delayed = TickerTable(board: board, conditions: conditions, isDelayed: true, forms: forms)
+        live = TickerTable(EntitledPrices(board, conditions, isDelayed: false), forms: forms)
+        delayed = TickerTable(EntitledPrices(board, conditions, isDelayed: true), forms: forms)
         slices = Array(repeating: [], count: max(1, Int(window / Self.sliceMilliseconds)))
     }
 

@@ -1,5 +1,5 @@
-package import Quotes
-package import Trading
+import Quotes
+import Trading
 import Wire
 
 /// How a stream writes its events: as Server-Sent Events or as WebSocket messages.
@@ -16,11 +16,10 @@ package struct TickerForm: Sendable {
 /// Belongs to one thread.
 final class TickerTable {
     struct Entry {
-        let symbol: Symbol
         /// `"NVDA"`, with its quotes.
         let name: [UInt8]
         var watchers = 0
-        var quote: Quote?
+        var listing: Listing
         var values: UInt64 = 1
         var standing: Conditions.Standing
         var state: UInt64 = 1
@@ -35,25 +34,22 @@ final class TickerTable {
         case market
     }
 
-    private let board: QuoteBoard
-    private let conditions: Conditions
+    private let prices: EntitledPrices
     /// Of the board's changes; nil = its pictures are delayed.
     private let reader: Int?
     private let forms: [TickerForm]
     private(set) var entries: [Entry?] = []
     private var watched: [Int] = []
     private var statesAt: Int64?
-    private var isDelayed: Bool { reader == nil }
 
     /// How often the states of all symbols are looked at, in ms: an age passes its bound without a tick. A tenth of the bound.
     static let stateInterval: Int64 = 250
     /// How often delayed pictures are looked at, in ms: the line notes one every ten seconds.
     static let delayedInterval: Int64 = 1_000
 
-    init(board: QuoteBoard, conditions: Conditions, isDelayed: Bool, forms: [TickerForm]) {
-        self.board = board
-        self.conditions = conditions
-        reader = isDelayed ? nil : board.addReader()
+    init(_ prices: EntitledPrices, forms: [TickerForm]) {
+        self.prices = prices
+        reader = prices.isDelayed ? nil : prices.board.addReader()
         self.forms = forms
     }
 
@@ -62,15 +58,15 @@ final class TickerTable {
     func watch(_ place: Int, _ symbol: Symbol, at now: Int64) {
         while entries.count <= place { entries.append(nil) }
         if entries[place] == nil {
-            let standing = conditions.standing(of: symbol, nil, at: now)
+            let listing = Listing(symbol: symbol, quote: nil)
             let none = [[UInt8]](repeating: [], count: Kind.allCases.count * forms.count)
-            entries[place] = Entry(symbol: symbol, name: Array("\"\(symbol)\"".utf8), standing: standing, events: none)
+            let standing = prices.standing(of: listing, at: now)
+            entries[place] = Entry(name: Array("\"\(symbol)\"".utf8), listing: listing, standing: standing, events: none)
         }
         entries[place]?.watchers += 1
         guard entries[place]?.watchers == 1 else { return }
         watched.append(place)
-        load(place)
-        look(place, at: now)
+        take(prices.listings(at: [place], now), at: now)
     }
 
     func unwatch(_ place: Int) {
@@ -86,32 +82,27 @@ final class TickerTable {
     /// Takes over what has changed.
     func refresh(at now: Int64) {
         if let reader {
-            for (place, quote) in board.takeChanges(
-                of: reader,
-                where: { place in self.entries.indices.contains(place) && (self.entries[place]?.watchers ?? 0) > 0 }
-            ) {
-                set(quote, at: place)
-                look(place, at: now)
-            }
+            let isWatched = { place in self.entries.indices.contains(place) && (self.entries[place]?.watchers ?? 0) > 0 }
+            take(prices.board.takeChanges(of: reader, where: isWatched), at: now)
         }
-        let interval = isDelayed ? Self.delayedInterval : Self.stateInterval
+        let interval = prices.isDelayed ? Self.delayedInterval : Self.stateInterval
         // Also when the clock was set back: nobody waits until it has caught up.
         if let statesAt, (now - statesAt).magnitude < interval { return }
         statesAt = now
         // Vouching changes no value and marks nothing: ages are looked up anew.
-        for (place, quote) in board.quotes(at: watched, delayedAt: isDelayed ? now : nil) {
-            set(quote, at: place)
+        take(prices.listings(at: watched, now), at: now)
+    }
+
+    private func take(_ listings: [(place: Int, listing: Listing)], at now: Int64) {
+        for (place, listing) in listings {
+            set(listing, at: place)
             look(place, at: now)
         }
     }
 
-    private func load(_ place: Int) {
-        for (place, quote) in board.quotes(at: [place], delayedAt: isDelayed ? board.now() : nil) { set(quote, at: place) }
-    }
-
-    private func set(_ quote: Quote?, at place: Int) {
-        let values = quote?.fingerprint ?? 1
-        entries[place]?.quote = quote
+    private func set(_ listing: Listing, at place: Int) {
+        let values = listing.quote?.fingerprint ?? 1
+        entries[place]?.listing = listing
         guard entries[place]?.values != values else { return }
         entries[place]?.values = values
         forget(.tick, at: place)
@@ -119,7 +110,7 @@ final class TickerTable {
 
     private func look(_ place: Int, at now: Int64) {
         guard let entry = entries[place] else { return }
-        let standing = conditions.standing(of: entry.symbol, entry.quote, at: asOf(at: now))
+        let standing = prices.standing(of: entry.listing, at: now)
         entries[place]?.standing = standing
         guard entry.state != standing.fingerprint else { return }
         entries[place]?.state = standing.fingerprint
@@ -164,30 +155,7 @@ final class TickerTable {
 
     private func index(_ kind: Kind, _ form: Int) -> Int { kind.rawValue * forms.count + form }
 
-    private func view(_ entry: Entry, at now: Int64) -> QuoteView {
-        QuoteView(entry.symbol, entry.quote, entry.standing, isDelayed: isDelayed, at: now)
-    }
+    private func view(_ entry: Entry, at now: Int64) -> QuoteView { prices.view(entry.listing, entry.standing, at: now) }
 
-    /// The time for which its pictures, states and `asof` speak: what is shown stood then.
-    func asOf(at now: Int64) -> Int64 { isDelayed ? now - board.delay : now }
-}
-
-extension QuoteView {
-    package init(_ symbol: Symbol, _ quote: Quote?, _ standing: Conditions.Standing, isDelayed: Bool, at now: Int64) {
-        self.init(
-            symbol: symbol,
-            sequence: quote?.sequence ?? 0,
-            price: quote?.last,
-            bid: quote?.bid,
-            ask: quote?.ask,
-            volume: quote?.volume,
-            changedAt: quote?.changedAt,
-            asOf: quote.flatMap { $0.vouchedAt == Quote.never ? nil : $0.vouchedAt },
-            ageMilliseconds: quote?.age(at: now),
-            marketState: standing.hours.state.rawValue,
-            state: standing.state.name,
-            reason: standing.state.reason,
-            isDelayed: isDelayed
-        )
-    }
+    func asOf(at now: Int64) -> Int64 { prices.asOf(at: now) }
 }

@@ -25,6 +25,8 @@ package struct Book: Sendable {
         /// The prices that were refused last, for the operator; 0 = none yet.
         package internal(set) var refusedBid: Int64 = 0
         package internal(set) var refusedAsk: Int64 = 0
+        /// By how many ms their time was ahead of the router's; 0 = they were refused for something else.
+        package internal(set) var refusedLead: Int64 = 0
         /// The level at which absurd ticks have come since `offeredAt`: one that stands long enough is believed.
         var offered: Int64 = 0
         var offeredAt: Int64 = 0
@@ -41,7 +43,7 @@ package struct Book: Sendable {
         package var bandBasisPoints: Int64
         /// An absurd level that the feed stays at for so long, in ms, is believed: a split, or a reopening after news. Meanwhile the symbol goes stale.
         package var bandConfirmation: Int64
-        /// How far the feed's clock may be ahead of ours, in ms.
+        /// How far the feed's clock may be ahead of ours, in ms. What it is ahead by makes its late prices look as much younger.
         package var maximumLead: Int64
 
         package init(bandBasisPoints: Int64 = 5_000, bandConfirmation: Int64 = 30_000, maximumLead: Int64 = 1_000) {
@@ -101,11 +103,6 @@ package struct Book: Sendable {
         return place
     }
 
-    /// nil before the first picture.
-    package func quote(at place: Int) -> Quote? {
-        Quote(symbols[place], slots[place])
-    }
-
     // MARK: Readers of changes
 
     /// A reader that will be told which symbols have changed since it last looked.
@@ -115,13 +112,13 @@ package struct Book: Sendable {
     }
 
     /// Calls `body` with each place that has changed since the reader last asked.
-    package mutating func takeChanges(of reader: Int, _ body: (Int, Symbol, borrowing Slot) -> Void) {
+    package mutating func takeChanges(of reader: Int, _ body: (Int) -> Void) {
         for word in changed[reader].indices where changed[reader][word] != 0 {
             var bits = changed[reader][word]
             changed[reader][word] = 0
             while bits != 0 {
                 let place = word * 64 + bits.trailingZeroBitCount
-                body(place, symbols[place], slots[place])
+                body(place)
                 bits &= bits - 1
             }
         }
@@ -290,6 +287,7 @@ package struct Book: Sendable {
         slots[place].fault = fault
         slots[place].refusedBid = tick.bid
         slots[place].refusedAsk = tick.ask
+        slots[place].refusedLead = fault == .future ? tick.at - now : 0
         refusedPlace = place
         guard fault == .absurd else { return }
         if slots[place].offeredAt == 0 || isOutside(tick.bid, of: slots[place].offered) {

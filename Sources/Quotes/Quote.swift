@@ -15,12 +15,6 @@ package struct Quote: Hashable, Sendable {
     /// Router time at which the feed last vouched for it: a tick, or a refresh that says it still stands (design section 8). `never`: what was said
     /// before does not count any more.
     package let vouchedAt: Int64
-    /// The exchange says that trading in it is halted.
-    package let isHalted: Bool
-    /// Why the newest tick was refused, until one is taken.
-    package let fault: PriceFault?
-    /// Ticks were lost; the feed has been asked for the whole picture.
-    package let isAwaitingSnapshot: Bool
 
     /// The time of what never was.
     package static let never: Int64 = 0
@@ -33,10 +27,7 @@ package struct Quote: Hashable, Sendable {
         volume: Int64,
         sequence: Int64,
         changedAt: Int64,
-        vouchedAt: Int64,
-        isHalted: Bool = false,
-        fault: PriceFault? = nil,
-        isAwaitingSnapshot: Bool = false
+        vouchedAt: Int64
     ) {
         self.symbol = symbol
         self.bid = bid
@@ -46,9 +37,6 @@ package struct Quote: Hashable, Sendable {
         self.sequence = sequence
         self.changedAt = changedAt
         self.vouchedAt = vouchedAt
-        self.isHalted = isHalted
-        self.fault = fault
-        self.isAwaitingSnapshot = isAwaitingSnapshot
     }
 
     /// Milliseconds since the feed last vouched for it; nil = nothing that counts.
@@ -67,10 +55,7 @@ extension Quote {
             volume: slot.volume,
             sequence: slot.sequence,
             changedAt: slot.changedAt,
-            vouchedAt: slot.vouchedAt,
-            isHalted: slot.isHalted,
-            fault: slot.fault,
-            isAwaitingSnapshot: slot.isWaiting
+            vouchedAt: slot.vouchedAt
         )
     }
 }
@@ -88,34 +73,4 @@ package protocol QuoteSource: Sendable {
 extension QuoteSource {
     package func hours(of symbol: Symbol, at now: Int64) -> MarketHours? { nil }
     package var isForOrders: Bool { true }
-}
-
-/// A symbol that the router knows, with its quote once the feed has sent one.
-package struct Listing: Hashable, Sendable {
-    package let symbol: Symbol
-    package let quote: Quote?
-    /// Of the regular session at hand, or else of the last one.
-    package let day: DayRange
-
-    package init(symbol: Symbol, quote: Quote?, day: DayRange = DayRange()) {
-        self.symbol = symbol
-        self.quote = quote
-        self.day = day
-    }
-}
-
-/// What an operator sees of a symbol: its price, and the one that was refused last.
-package struct SymbolReport: Hashable, Sendable {
-    package let symbol: Symbol
-    package let quote: Quote?
-    /// Nil = none was refused yet.
-    package let refusedBid: Amount?
-    package let refusedAsk: Amount?
-
-    package init(symbol: Symbol, quote: Quote?, refusedBid: Amount?, refusedAsk: Amount?) {
-        self.symbol = symbol
-        self.quote = quote
-        self.refusedBid = refusedBid
-        self.refusedAsk = refusedAsk
-    }
 }

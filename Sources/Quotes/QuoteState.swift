@@ -14,20 +14,27 @@ package enum QuoteState: Hashable, Sendable {
         case noData
         /// Milliseconds since the last vouching.
         case notVouched(age: Int64)
-        /// The newest tick was not believed.
-        case refused(PriceFault)
+        /// The newest price was not believed.
+        case refused(RefusedPrice)
         case awaitingSnapshot
         /// The router's clock was set; ages from before mean nothing.
         case clockSet
     }
 
     /// As the API writes it.
-    package var name: String {
+    package enum Name: String, CaseIterable, Sendable {
+        case live = "LIVE"
+        case stale = "STALE"
+        case closed = "CLOSED"
+        case halted = "HALTED"
+    }
+
+    package var name: Name {
         switch self {
-        case .live: "LIVE"
-        case .stale: "STALE"
-        case .closed: "CLOSED"
-        case .halted: "HALTED"
+        case .live: .live
+        case .stale: .stale
+        case .closed: .closed
+        case .halted: .halted
         }
     }
 
@@ -37,7 +44,7 @@ package enum QuoteState: Hashable, Sendable {
         case .live: nil
         case .stale(.noData): "there is no price of it yet"
         case .stale(.notVouched(let age)): "the feed has not vouched for it for \(age) ms"
-        case .stale(.refused(let fault)): "its newest price was not believed (\(fault))"
+        case .stale(.refused(let refused)): "its newest price was not believed\(refused.words)"
         case .stale(.awaitingSnapshot): "ticks of it were lost, and the feed was asked for the whole picture"
         case .stale(.clockSet): "the router's clock was set, and no tick has come since"
         case .closed(nil): "its market is closed"
@@ -58,7 +65,7 @@ package enum QuoteState: Hashable, Sendable {
             case .stale(.notVouched): 4
             case .stale(.awaitingSnapshot): 5
             case .stale(.clockSet): 6
-            case .stale(.refused(let fault)): 16 + UInt64(fault.rawValue)
+            case .stale(.refused(let refused)): 16 + UInt64(refused.fault.rawValue)
             case .halted(let why): why.utf8.reduce(7) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
             }
         return kind | 1 << 63
@@ -82,16 +89,16 @@ package struct Freshness: Sendable {
     /// - Parameters:
     ///   - isClosed: by its market's calendar: explains a price that nobody vouches for, and stops none that somebody does.
     ///   - opensAt: ms since the epoch, where known.
-    package func state(of quote: Quote?, isClosed: Bool = false, opensAt: Int64? = nil, at now: Int64) -> QuoteState {
-        if quote?.isHalted == true { return .haltedByExchange }
-        guard let reason = staleness(of: quote, at: now) else { return .live }
+    package func state(of listing: Listing, isClosed: Bool = false, opensAt: Int64? = nil, at now: Int64) -> QuoteState {
+        if listing.isHalted { return .haltedByExchange }
+        guard let reason = staleness(of: listing, at: now) else { return .live }
         return isClosed ? .closed(opensAt: opensAt) : .stale(reason)
     }
 
-    private func staleness(of quote: Quote?, at now: Int64) -> QuoteState.Reason? {
-        guard let quote, quote.bid.units > 0, quote.ask.units > 0 else { return .noData }
-        if let fault = quote.fault { return .refused(fault) }
-        if quote.isAwaitingSnapshot { return .awaitingSnapshot }
+    private func staleness(of listing: Listing, at now: Int64) -> QuoteState.Reason? {
+        if let refused = listing.refused { return .refused(refused) }
+        guard let quote = listing.quote, quote.bid.units > 0, quote.ask.units > 0 else { return .noData }
+        if listing.isAwaitingSnapshot { return .awaitingSnapshot }
         guard let age = quote.age(at: now) else { return .clockSet }
         return age > maximumAge ? .notVouched(age: age) : nil
     }
@@ -101,12 +108,12 @@ package struct Freshness: Sendable {
     /// - Parameter hours: of the symbol's market, asked for only where they may explain why nobody vouches; nil: not known.
     package func refusal(of listing: Listing, reference: Int64, hours: () -> MarketHours? = { nil }, at now: Int64) -> Refusal? {
         let age = listing.quote?.age(at: now)
-        switch state(of: listing.quote, at: now) {
+        switch state(of: listing, at: now) {
         case .live: break
         case .halted(let why): return .tradingHalted(Halt(scope: .symbol, subject: listing.symbol.text, reason: why))
         case .stale, .closed:
             let hours = hours()
-            let told = state(of: listing.quote, isClosed: hours?.state == .closed, opensAt: hours?.nextOpen, at: now)
+            let told = state(of: listing, isClosed: hours?.state == .closed, opensAt: hours?.nextOpen, at: now)
             return .marketDataStale(ageMilliseconds: age, why: told.reason ?? "")
         }
         let (seen, overflow) = now.subtractingReportingOverflow(reference)

@@ -109,6 +109,20 @@ extension `The HTTP contract` {
             #expect(audit.prefix(2) == ["halted", "resumed"])
         }
 
+        @Test func `shows the market in a state that there is, and how far the feed's clock may be ahead`() async throws {
+            let client = try await served.client()
+            let all = try await client.get("/v1/operator/market")
+            #expect(all.status == 200 && all["feed_lead_ms"] == "1000" && all["symbols.0.state"] == "LIVE", "\(all.text.prefix(300))")
+            #expect(all.text.contains(#""refused_lead_ms":null"#))
+            #expect(try await client.get("/v1/operator/market?state=HALTED").count("symbols") == 0)
+            #expect(try await client.get("/v1/operator/market?state=LIVE").count("symbols") > 40)
+            for state in ["live", "stale", "OPEN", "LIVE,STALE"] {
+                let answer = try await client.get("/v1/operator/market?state=\(state)")
+                expect(answer, isProblem: "invalid_field", 400, outcome: "not_applicable")
+                #expect(answer["detail"] == "The parameter 'state' is not valid. Send one of LIVE, STALE, CLOSED, HALTED, or leave it out.")
+            }
+        }
+
         @Test func `halts for operators alone, and only what there is`() async throws {
             let client = try await served.client()
             let token = try served.town.issuer.issue(

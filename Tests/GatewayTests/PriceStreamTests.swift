@@ -95,6 +95,13 @@ import Trading
         try await Served.run { served in
             let client = try await served.client()
             expect(try await client.get(Self.path), isProblem: "invalid_field", 400, outcome: "not_applicable")
+            for (symbols, word) in [("nvda", "'nvda' is not a symbol"), ("NVDA,%20AAPL", "' AAPL' is not a symbol"), ("NVDA,", "'' is not a symbol")]
+            {
+                let answer = try await client.get("\(Self.path)?symbols=\(symbols)")
+                expect(answer, isProblem: "invalid_field", 400, outcome: "not_applicable")
+                let detail = try #require(answer["detail"])
+                #expect(detail.hasPrefix(word) && detail.hasSuffix("1 to 16 capital letters, digits and points, with commas alone between them."))
+            }
             let unknown = "\(Self.path)?symbols=NOSUCH"
             try await served.eventually("the whole list") { try await client.get(unknown)["code"] != "busy" }
             expect(try await client.get(unknown), isProblem: "unknown_symbol", 422, outcome: "not_applicable")

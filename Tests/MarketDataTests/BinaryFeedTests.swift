@@ -64,12 +64,13 @@ struct Exchange: Sendable {
 
     var counts: Book.Counts { board.read { $0.counts } }
 
-    func quote(_ symbol: String) -> Quotes.Quote? { board.listing(of: Symbol(symbol)!)?.quote }
+    func listing(_ symbol: String) -> Quotes.Listing? { board.listing(of: Symbol(symbol)!) }
+    func quote(_ symbol: String) -> Quotes.Quote? { listing(symbol)?.quote }
 
     /// Every symbol has a picture, none waits, and all are those that orders trade at.
     var isWhole: Bool {
-        let quotes = board.read { book in book.slots.indices.map { book.quote(at: $0) } }
-        return quotes.count == venue.symbols.count && quotes.allSatisfy { $0 != nil && $0?.isAwaitingSnapshot == false }
+        let listings = board.read { book in book.slots.indices.map { book.listing(at: $0) } }
+        return listings.count == venue.symbols.count && listings.allSatisfy { $0.quote != nil && !$0.isAwaitingSnapshot }
     }
 
     /// After the venue's prices have come to rest.
@@ -161,9 +162,9 @@ struct Exchange: Sendable {
         try await Exchange.with(group: "127.0.0.1", rate: 0) { exchange in
             try await exchange.ticks { $0.isWhole }
             exchange.venue.setHalted("NVDA", true)
-            try await exchange.ticks { $0.quote("NVDA")?.isHalted == true }
+            try await exchange.ticks { $0.listing("NVDA")?.isHalted == true }
             exchange.venue.setHalted("NVDA", false)
-            try await exchange.ticks { $0.quote("NVDA")?.isHalted == false }
+            try await exchange.ticks { $0.listing("NVDA")?.isHalted == false }
             exchange.venue.stopQuotes("AAPL")
             try await exchange.ticks { ($0.quote("AAPL")?.age(at: SessionClock.system.wall()) ?? 0) > 1_200 }
             #expect(exchange.quote("NVDA")?.age(at: SessionClock.system.wall()) ?? 9_999 < 2_500)
@@ -178,7 +179,7 @@ struct Exchange: Sendable {
             exchange.venue.ticks?.adjust { $0.spoiled["F"] = spoiled }
             try exchange.venue.setQuote("F", bid: Amount("10.61")!, ask: Amount("10.63")!)
             try await exchange.ticks { $0.counts.refused.reduce(0, +) == 1 }
-            try await exchange.ticks { $0.quote("F")?.bid == Amount("10.61") && $0.quote("F")?.fault == nil }
+            try await exchange.ticks { $0.quote("F")?.bid == Amount("10.61") && $0.listing("F")?.refused == nil }
         }
     }
 

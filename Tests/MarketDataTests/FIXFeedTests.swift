@@ -47,7 +47,8 @@ struct Wire: Sendable {
 
     var counts: Book.Counts { board.read { $0.counts } }
 
-    func quote(_ symbol: String) -> Quotes.Quote? { board.listing(of: Symbol(symbol)!)?.quote }
+    func listing(_ symbol: String) -> Quotes.Listing? { board.listing(of: Symbol(symbol)!) }
+    func quote(_ symbol: String) -> Quotes.Quote? { listing(symbol)?.quote }
 
     func waits(until what: @escaping @Sendable (Wire) -> Bool) async throws {
         let deadline = ContinuousClock.now + .seconds(30)
@@ -90,13 +91,13 @@ struct Wire: Sendable {
         try await Wire.with { wire in
             try await wire.waits { $0.quote("NVDA") != nil }
             wire.venue.setHalted("NVDA", true)
-            try await wire.waits { $0.quote("NVDA")?.isHalted == true }
+            try await wire.waits { $0.listing("NVDA")?.isHalted == true }
             wire.venue.refuseConnections(true)
             wire.venue.disconnectAll()
             try await wire.waits { !$0.feed.status.isUp }
             wire.venue.setHalted("NVDA", false)
             wire.venue.refuseConnections(false)
-            try await wire.waits { $0.quote("NVDA")?.isHalted == false }
+            try await wire.waits { $0.listing("NVDA")?.isHalted == false }
         }
     }
 

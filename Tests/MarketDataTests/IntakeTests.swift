@@ -43,7 +43,8 @@ struct Ticker {
         )
     }
 
-    func quote(_ symbol: String = "NVDA") -> Quote? { book.place(of: Symbol(symbol)!).flatMap { book.quote(at: $0) } }
+    func listing(_ symbol: String = "NVDA") -> Listing? { book.place(of: Symbol(symbol)!).map { book.listing(at: $0) } }
+    func quote(_ symbol: String = "NVDA") -> Quote? { listing(symbol)?.quote }
 }
 
 @Suite struct `Frames of the binary feed` {
@@ -77,11 +78,11 @@ struct Ticker {
         ticker.intake.forgetNotes()
         ticker.take(ticker.frame(1), ticker.frame(3, bid: 1_000_300), ticker.frame(4, bid: 1_000_400))
         #expect(ticker.intake.gaps == [0])
-        #expect(ticker.quote()?.isAwaitingSnapshot == true)
+        #expect(ticker.listing()?.isAwaitingSnapshot == true)
         #expect(ticker.book.waitingPlaces == [0])
         ticker.take(ticker.frame(3, bid: 1_000_300, kind: .snapshot))
         #expect(ticker.quote()?.bid.units == 1_000_400)
-        #expect(ticker.quote()?.isAwaitingSnapshot == false)
+        #expect(ticker.listing()?.isAwaitingSnapshot == false)
         #expect(ticker.book.waitingCount == 0)
     }
 
@@ -90,13 +91,13 @@ struct Ticker {
         ticker.define("NVDA", 0)
         ticker.take(ticker.frame(1))
         ticker.take(ticker.frame(2, kind: .refresh, isHalted: true))
-        #expect(ticker.quote()?.isHalted == false)
+        #expect(ticker.listing()?.isHalted == false)
         ticker.take(ticker.frame(2, kind: .snapshot, isHalted: true))
-        #expect(ticker.quote()?.isHalted == true)
+        #expect(ticker.listing()?.isHalted == true)
         ticker.take(ticker.frame(3, bid: 0, isHalted: true))
-        #expect(Freshness().state(of: ticker.quote(), at: ticker.now) == .haltedByExchange)
+        #expect(Freshness().state(of: ticker.listing()!, at: ticker.now) == .haltedByExchange)
         ticker.take(ticker.frame(4))
-        #expect(Freshness().state(of: ticker.quote(), at: ticker.now) == .live)
+        #expect(Freshness().state(of: ticker.listing()!, at: ticker.now) == .live)
     }
 
     @Test func `of a feed that has begun anew are believed after its definitions and snapshots alone`() {
@@ -113,7 +114,7 @@ struct Ticker {
         ticker.take(.heartbeat(session: ticker.session, count: 2, ofDay: BinaryFrame.ofDay(ticker.now)))
         #expect(ticker.intake.counts.restarts == 1)
         #expect(ticker.intake.hasBegun)
-        #expect(ticker.quote()?.isAwaitingSnapshot == true)
+        #expect(ticker.listing()?.isAwaitingSnapshot == true)
         ticker.take(ticker.frame(502, bid: 2_000_100, id: 0))
         #expect(ticker.intake.unknown == [0])
         ticker.define("AAPL", 0)

@@ -62,7 +62,8 @@ struct Caller {
         say(message)
     }
 
-    var quote: Quote? { book.place(of: Symbol("NVDA")!).flatMap { book.quote(at: $0) } }
+    var listing: Listing? { book.place(of: Symbol("NVDA")!).map { book.listing(at: $0) } }
+    var quote: Quote? { listing?.quote }
     var prices: [String] { quote.map { ["\($0.bid)", "\($0.ask)"] } ?? [] }
 }
 
@@ -94,14 +95,14 @@ struct Caller {
         caller.update(("0", "100.01"), number: 3)
         caller.update(("1", "100.04"), number: 4)
         #expect(caller.prices == ["100.00", "100.02"])
-        #expect(caller.quote?.isAwaitingSnapshot == true)
+        #expect(caller.listing?.isAwaitingSnapshot == true)
         #expect(caller.intake.takeLacking() == [0])
         #expect(caller.intake.waiting == [0])
         #expect((caller.book.counts.gaps, caller.book.counts.waiting) == (1, 1))
         // W knows number 3: its bid has moved on since, as number 5 will say.
         caller.snapshot("99.99", "100.03", number: 3)
         #expect(caller.prices == ["99.99", "100.04"])
-        #expect(caller.quote?.isAwaitingSnapshot == false)
+        #expect(caller.listing?.isAwaitingSnapshot == false)
         caller.update(("0", "100.00"), number: 5)
         #expect(caller.prices == ["100.00", "100.04"])
     }
@@ -112,11 +113,11 @@ struct Caller {
         caller.update(("0", "100.01"), number: 4)
         _ = caller.intake.takeLacking()
         caller.snapshot("100.00", "100.03", number: 2)
-        #expect(caller.quote?.isAwaitingSnapshot == true)
+        #expect(caller.listing?.isAwaitingSnapshot == true)
         #expect(caller.intake.takeLacking() == [0])
         caller.snapshot("100.00", "100.04", number: 3)
         #expect(caller.prices == ["100.01", "100.04"])
-        #expect(caller.quote?.isAwaitingSnapshot == false)
+        #expect(caller.listing?.isAwaitingSnapshot == false)
     }
 
     @Test func `drops X that was seen or is late, and W that is older`() {
@@ -143,9 +144,9 @@ struct Caller {
         var caller = Caller()
         caller.snapshot("100.00", "100.02", number: 1)
         caller.update(("0", ""), number: 2, action: 2)
-        #expect(Freshness().state(of: caller.quote, at: caller.now) == .stale(.refused(.zero)))
+        #expect(Freshness().state(of: caller.listing!, at: caller.now) == .stale(.refused(RefusedPrice(.zero, maximumLead: 1_000))))
         caller.update(("0", "100.01"), number: 3, action: 0)
-        #expect(Freshness().state(of: caller.quote, at: caller.now) == .live)
+        #expect(Freshness().state(of: caller.listing!, at: caller.now) == .live)
     }
 
     @Test func `asks for a snapshot where a price cannot be read`() {
@@ -154,9 +155,9 @@ struct Caller {
         caller.update(("0", "1e2"), number: 2)
         #expect(caller.intake.takeLacking() == [0])
         #expect(caller.intake.takeNotes().count == 1)
-        #expect(caller.quote?.isAwaitingSnapshot == true)
+        #expect(caller.listing?.isAwaitingSnapshot == true)
         caller.snapshot("-1.00", "100.02", number: 2)
-        #expect(caller.quote?.fault == .negative)
+        #expect(caller.listing?.refused?.fault == .negative)
     }
 
     @Test func `takes unnumbered X in the session's order`() {
@@ -179,7 +180,7 @@ struct Caller {
         caller.status(status)
         // 20 = unknown: says nothing.
         caller.status(20)
-        #expect(caller.quote?.isHalted == isHalted)
+        #expect(caller.listing?.isHalted == isHalted)
     }
 
     @Test func `takes the time at which it was said, where that is known to the millisecond`() {
@@ -192,5 +193,18 @@ struct Caller {
         caller.now += 5_000
         caller.update(("0", "100.01"), number: 2, time: "10:00:14.200")
         #expect(caller.quote?.age(at: caller.now) == 800)
+    }
+
+    @Test func `of a venue whose clock is ahead is believed as far as is agreed upon, and otherwise says how far it is`() throws {
+        var caller = Caller()
+        caller.now = FIXTime.milliseconds(Array("20270115-10:00:10.000".utf8))!
+        caller.snapshot("100.00", "100.02", number: 1, sent: "20270115-10:00:11.500")
+        let refused = try #require(caller.listing)
+        let why = "its newest price was not believed: its time is 1500 ms ahead of the router's clock, and more than 1000 ms are not believed"
+        #expect(caller.prices.isEmpty && Freshness().state(of: refused, at: caller.now).reason == why)
+        caller.book = Book(rules: Book.Rules(maximumLead: 2_000))
+        caller.intake = MessageIntake()
+        caller.snapshot("100.00", "100.02", number: 1, sent: "20270115-10:00:11.500")
+        #expect(caller.prices == ["100.00", "100.02"] && caller.quote?.vouchedAt == caller.now)
     }
 }

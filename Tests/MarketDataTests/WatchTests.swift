@@ -50,7 +50,7 @@ final class HandClock: Sendable {
         var look = FeedWatch.Look(heardAt: hand.clock.monotonic())
         let symbol = try #require(Symbol("NVDA"))
         let tick = { _ = board.update { $0.apply(Tick(place: $0.place(adding: symbol), bid: 10, ask: 20), at: $1) } }
-        let state = { Freshness().state(of: board.listing(of: symbol)?.quote, at: hand.clock.wall()) }
+        let state = { Freshness().state(of: board.listing(of: symbol)!, at: hand.clock.wall()) }
         tick()
         watch.look(&look)
         hand.pass(500)
@@ -114,6 +114,10 @@ final class HandClock: Sendable {
         watch.look(&look)
         watch.look(&look)
         #expect(troubles.all.dropFirst() == ["5 prices were not taken, the last of NVDA: bid 100.00 ask 90.00; in all: crossed 5"])
+        board.update { book, now in _ = book.apply(Tick(place: 0, bid: 1_000_000, ask: 1_000_200, at: now + 4_000), at: now) }
+        watch.look(&look)
+        let ahead = ", 4000 ms ahead of this machine's clock, where --feed-lead takes 1000 ms"
+        #expect(troubles.all.last == "1 prices were not taken, the last of NVDA: bid 100.00 ask 100.02\(ahead); in all: crossed 5, future 1")
     }
 }
 

@@ -25,7 +25,8 @@ struct Shop {
         book.apply(Tick(place: place, kind: kind, number: number, bid: bid, ask: ask, last: last, volume: volume, at: at), at: now)
     }
 
-    var quote: Quote? { book.quote(at: place) }
+    var listing: Listing { book.listing(at: place) }
+    var quote: Quote? { listing.quote }
 }
 
 @Suite struct `A book` {
@@ -53,11 +54,11 @@ struct Shop {
         _ = shop.tick(1)
         let gap = [shop.tick(4, 1_000_400, 1_000_500), shop.tick(5, 1_000_500, 1_000_600), shop.tick(5, kind: .refresh)]
         #expect(gap == [.gap, .waiting, .waiting])
-        #expect(shop.quote?.isAwaitingSnapshot == true)
+        #expect(shop.listing.isAwaitingSnapshot == true)
         #expect(shop.quote?.bid.units == 1_000_000)
         let snapshot = shop.tick(4, 1_000_400, 1_000_500, kind: .snapshot)
         #expect(snapshot == .applied)
-        #expect(shop.quote?.isAwaitingSnapshot == false)
+        #expect(shop.listing.isAwaitingSnapshot == false)
         #expect(shop.quote?.bid.units == 1_000_500)
         #expect(shop.quote?.sequence == 3)
         let next = shop.tick(6, 1_000_600, 1_000_700)
@@ -104,11 +105,12 @@ struct Shop {
         let verdict = shop.tick(2, bid, ask)
         #expect(verdict == .refused(fault))
         #expect(shop.quote?.bid.units == 1_000_000)
-        #expect(Freshness().state(of: shop.quote, at: shop.now) == .stale(.refused(fault)))
+        #expect(Freshness().state(of: shop.listing, at: shop.now) == .stale(.refused(shop.listing.refused!)))
+        #expect(shop.listing.refused?.fault == fault)
         #expect(shop.book.counts.refused[Int(fault.rawValue)] == 1)
         let next = shop.tick(3, 1_000_100)
         #expect(next == .applied)
-        #expect(Freshness().state(of: shop.quote, at: shop.now) == .live)
+        #expect(Freshness().state(of: shop.listing, at: shop.now) == .live)
     }
 
     @Test func `believes an absurd level once it has stood for long`() {
@@ -125,20 +127,53 @@ struct Shop {
     @Test func `counts the age of a tick from the feed's clock when that is behind, and refuses one from the future`() {
         var shop = Shop()
         _ = shop.tick(1, at: shop.now - 10_000)
-        #expect(Freshness().state(of: shop.quote, at: shop.now) == .stale(.notVouched(age: 10_000)))
+        #expect(Freshness().state(of: shop.listing, at: shop.now) == .stale(.notVouched(age: 10_000)))
         _ = shop.tick(2, 1_000_100, at: shop.now + 900)
         #expect(shop.quote?.vouchedAt == shop.now)
         let verdict = shop.tick(3, 1_000_000, at: shop.now + 1_001)
         #expect(verdict == .refused(.future))
     }
 
+    @Test(arguments: [(0, 1, true), (0, 0, false), (5_000, 5_000, false), (5_000, 5_001, true), (60_000, 59_000, false)] as [(Int64, Int64, Bool)])
+    func `takes a price from as far ahead as is agreed upon, and says how far ahead another was`(_ bound: Int64, _ lead: Int64, _ isRefused: Bool) {
+        var shop = Shop(rules: Book.Rules(maximumLead: bound))
+        let first = shop.tick(1, at: shop.now + lead)
+        #expect(first == (isRefused ? .refused(.future) : .applied))
+        let state = Freshness().state(of: shop.listing, at: shop.now)
+        guard isRefused else {
+            // It counts from its arrival: a clock that is ahead makes no price live longer.
+            #expect(state == .live && shop.quote?.vouchedAt == shop.now)
+            return
+        }
+        // Also before there is any price: why there is none.
+        #expect(shop.quote == nil)
+        let why = "its newest price was not believed: its time is \(lead) ms ahead of the router's clock, and more than \(bound) ms are not believed"
+        #expect(state.reason == why)
+        let order = Freshness().refusal(of: shop.listing, reference: shop.now, at: shop.now)
+        #expect(order == .marketDataStale(ageMilliseconds: nil, why: why))
+        #expect(shop.book.reports.map(\.refusedLead) == [lead])
+        // Another fault is told without it, and a price that is taken clears both.
+        _ = shop.tick(2, 1_000_300, 1_000_200)
+        #expect(Freshness().state(of: shop.listing, at: shop.now).reason == "its newest price was not believed (crossed)")
+        #expect(shop.book.reports.map(\.refusedLead) == [nil])
+        _ = shop.tick(3)
+        #expect(Freshness().state(of: shop.listing, at: shop.now) == .live)
+    }
+
+    @Test func `tells of a halt also of a symbol that has no price yet`() {
+        var shop = Shop()
+        #expect(Freshness().state(of: shop.listing, at: shop.now) == .stale(.noData))
+        shop.book.setHalted(true, at: shop.place)
+        #expect(Freshness().state(of: shop.listing, at: shop.now) == .haltedByExchange)
+    }
+
     @Test func `needs a fresh tick of a symbol once the clock was set`() {
         var shop = Shop()
         _ = shop.tick(1)
         shop.book.forgetVouching()
-        #expect(Freshness().state(of: shop.quote, at: shop.now) == .stale(.clockSet))
+        #expect(Freshness().state(of: shop.listing, at: shop.now) == .stale(.clockSet))
         _ = shop.tick(1, kind: .refresh)
-        #expect(Freshness().state(of: shop.quote, at: shop.now) == .live)
+        #expect(Freshness().state(of: shop.listing, at: shop.now) == .live)
     }
 
     @Test func `waits for the pictures of a feed that begins anew, whatever its numbers`() {
@@ -158,16 +193,16 @@ struct Shop {
         _ = shop.tick(1)
         _ = shop.book.apply(Tick(place: others[150], number: 1, bid: 10, ask: 20), at: shop.now)
         var seen: [Int] = []
-        shop.book.takeChanges(of: reader) { place, _, _ in seen.append(place) }
+        shop.book.takeChanges(of: reader) { place in seen.append(place) }
         #expect(seen == [shop.place, others[150]])
         seen = []
         _ = shop.tick(1, kind: .refresh)
-        shop.book.takeChanges(of: reader) { place, _, _ in seen.append(place) }
+        shop.book.takeChanges(of: reader) { place in seen.append(place) }
         #expect(seen.isEmpty)
         shop.book.setHalted(true, at: shop.place)
-        shop.book.takeChanges(of: reader) { place, _, _ in seen.append(place) }
+        shop.book.takeChanges(of: reader) { place in seen.append(place) }
         #expect(seen == [shop.place])
-        #expect(Freshness().state(of: shop.quote, at: shop.now) == .haltedByExchange)
+        #expect(Freshness().state(of: shop.listing, at: shop.now) == .haltedByExchange)
     }
 
     @Test func `makes a candle of each minute from the prices traded at`() {

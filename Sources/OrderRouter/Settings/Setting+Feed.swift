@@ -40,6 +40,14 @@ extension Setting {
             why: "A split, or a reopening after news; meanwhile the symbol is stale."
         ),
         Setting(
+            "feed-lead",
+            .time(.zero...(.seconds(60))),
+            \.bookRules.maximumLead,
+            .value("1s"),
+            "A price whose time is farther ahead of this machine's clock is not believed: not shown, not traded on.",
+            why: "Clocks under NTP differ by milliseconds; by what a feed's clock is ahead, its late prices look younger."
+        ),
+        Setting(
             "drift-interval",
             .time(.seconds(1)...(.seconds(86_400))),
             \.driftInterval,

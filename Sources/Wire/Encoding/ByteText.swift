@@ -98,7 +98,7 @@ extension String {
     var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
 
     /// Between single quotes and cut short, so that a message that quotes a stranger stays a message.
-    var quotedForMessage: String {
+    package var quotedForMessage: String {
         let longest = 64
         return count <= longest ? "'\(self)'" : "'\(prefix(longest))…'"
     }
