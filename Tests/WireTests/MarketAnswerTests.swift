@@ -58,6 +58,7 @@ import Wire
         #expect(try read(#"{"action":"subscribe","channel":"portfolio-updates"}"#).action == .follow(.portfolio, nil, lastEventID: nil))
         #expect(try read(#"{"action":"unsubscribe","channel":"order-updates"}"#).action == .unfollow(.orders, nil))
         #expect(try read(#"{"action":"ping"}"#).action == .ping)
+        #expect(try read(#"{"action":"ping","symbols":null}"#).action == .ping)
     }
 
     @Test(arguments: [
@@ -71,6 +72,16 @@ import Wire
         #"{"action":"subscribe","channel":"stock-prices","symbols":["A"],"speed":1}"#,
         #"{"action":"subscribe","channel":"order-updates","account_id":"a b"}"#, #"{"action":"ping","id":7}"#,
         #"{"action":"ping","action":"ping"}"#,
+        // What means something elsewhere and nothing here.
+        #"{"action":"ping","channel":"stock-prices"}"#, #"{"action":"ping","symbols":["A"]}"#,
+        #"{"action":"subscribe","channel":"stock-prices","symbols":["A"],"account_id":"acc_1"}"#,
+        #"{"action":"subscribe","channel":"stock-prices","symbols":["A"],"last_event_id":"1-2"}"#,
+        #"{"action":"unsubscribe","channel":"stock-prices","symbols":["A"],"rate_ms":500}"#,
+        #"{"action":"subscribe","channel":"order-updates","symbols":["A"]}"#, #"{"action":"subscribe","channel":"order-updates","rate_ms":500}"#,
+        #"{"action":"unsubscribe","channel":"order-updates","last_event_id":"1-2"}"#,
+        #"{"action":"subscribe","channel":"portfolio-updates","last_event_id":"1-2"}"#,
+        #"{"action":"subscribe","channel":"portfolio-updates","symbols":["A"]}"#,
+        #"{"action":"unsubscribe","channel":"portfolio-updates","rate_ms":500}"#,
     ])
     func `that makes no sense is refused with what is taken`(_ text: String) {
         #expect { try read(text) } throws: { error in

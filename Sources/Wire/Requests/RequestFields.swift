@@ -44,6 +44,15 @@ struct RequestFields {
         return ""
     }
 
+    /// Refuses fields that mean something elsewhere and nothing here (null counts as absent).
+    ///
+    /// - Parameter what: completes the sentence "… means nothing to …".
+    func only(_ names: [String], _ what: String) throws(Problem) {
+        for member in members where member.value != .null && !names.contains(member.name) {
+            throw .invalid(member.name, "The field '\(member.name)' means nothing to \(what). Leave it out.")
+        }
+    }
+
     /// A required string; `expected` completes the sentence "Send …".
     func text(_ name: String, _ expected: String) throws(Problem) -> String {
         guard case .string(let text) = try required(name) else { throw .invalid(name, "'\(name)' is no string. Send \(expected).") }

@@ -50,7 +50,9 @@ package struct SocketRequest: Hashable, Sendable {
             : fields.parsed("id", "up to \(idLimitBytes) characters of ASCII") { $0.utf8.count <= idLimitBytes ? $0 : nil }
         let action = try fields.text("action", "subscribe, unsubscribe or ping")
         switch action {
-        case "ping": return SocketRequest(action: .ping, id: id)
+        case "ping":
+            try fields.only(["action", "id"], "a ping")
+            return SocketRequest(action: .ping, id: id)
         case "subscribe", "unsubscribe":
             let action = try channel(fields, begins: action == "subscribe", symbolLimit)
             return SocketRequest(action: action, id: id)
@@ -67,7 +69,9 @@ package struct SocketRequest: Hashable, Sendable {
 
     private static func channel(_ fields: RequestFields, begins: Bool, _ symbolLimit: Int) throws(Problem) -> Action {
         let name = try fields.text("channel", "\(prices), \(AccountChannel.orders.rawValue) or \(AccountChannel.portfolio.rawValue)")
+        let what = begins ? "a subscription to \(name)" : "the end of a subscription to \(name)"
         if name == prices {
+            try fields.only(["action", "channel", "symbols", "id"] + (begins ? ["rate_ms"] : []), what)
             if !begins { return .unwatch(try fields.optional("symbols") == nil ? nil : symbols(fields, symbolLimit)) }
             let rate = try fields.optional("rate_ms") == nil ? nil : fields.wholeNumber("rate_ms", in: rates)
             return .watch(try symbols(fields, symbolLimit), rateMilliseconds: rate)
@@ -75,6 +79,8 @@ package struct SocketRequest: Hashable, Sendable {
         guard let channel = AccountChannel(rawValue: name) else {
             throw .invalid("channel", "There is no channel \(name.quotedForMessage). Send \(prices), order-updates or portfolio-updates.")
         }
+        let resumes = begins && channel == .orders
+        try fields.only(["action", "channel", "account_id", "id"] + (resumes ? ["last_event_id"] : []), what)
         let account = try fields.optional("account_id") == nil ? nil : fields.parsed("account_id", "an account id", AccountID.init)
         if !begins { return .unfollow(channel, account) }
         let last = try fields.optional("last_event_id") == nil ? nil : fields.text("last_event_id", "the id of an event")
