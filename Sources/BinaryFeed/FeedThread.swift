@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// A thread of its own for a loop that waits for sockets, and the word that ends or wakes it.
+/// A thread of its own for a loop that waits for sockets, and the word that ends it.
 package final class FeedThread: Sendable {
     /// What of a descriptor is waited for, and what was found.
     package struct Interest {
@@ -40,7 +40,7 @@ package final class FeedThread: Sendable {
     package var isEnded: Bool { ended.load(ordering: .acquiring) }
 
     /// Ends the next wait. From any thread; a full pipe means that a wake-up is pending already.
-    package func wake() {
+    private func wake() {
         let byte: [UInt8] = [1]
         _ = unsafe byte.withUnsafeBytes { unsafe write(writing, $0.baseAddress, 1) }
     }

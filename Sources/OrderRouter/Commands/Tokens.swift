@@ -35,7 +35,7 @@ extension Command {
                 Duration(setting: text).flatMap { (.seconds(1)...Duration.seconds(365 * 86_400)).contains($0) ? $0 : nil }
             } ?? .seconds(3_600)
         let scopes = try scopes(arguments.all("scope"))
-        guard !accounts.isEmpty || scopes.isSubset(of: [.operator, .marketRead]) else {
+        guard !accounts.isEmpty || scopes.isSubset(of: [.operator, .marketRead, .marketDelayed]) else {
             throw UsageError("--account is missing: these scopes are about an account.")
         }
         let folder = arguments.value("issuer-folder") ?? arguments.environment[CommandSetting.issuerFolder] ?? ".demo/issuer"
