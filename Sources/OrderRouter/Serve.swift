@@ -177,10 +177,22 @@ struct Serve: Sendable {
         }
     }
 
+    /// Between two looks whether the venue and its prices are there.
+    private static let venueInterval: Duration = .milliseconds(50)
+    /// How long to leave a database alone that just failed.
+    private static let troublePause: Duration = .milliseconds(200)
+
+    /// Waits until orders can be taken. A database that is away for a while is a trouble, as it is for every station.
     private func waitForVenue(_ readers: Readers, _ board: QuoteBoard) async throws {
         let session = configuration.deskRules.venueSession
-        while try await !readers.read({ try $0.venueIsUp(session) }) || board.ages.symbols == 0 || !mayTrade() {
-            try await Task.sleep(for: .milliseconds(50))
+        while true {
+            do {
+                if try await readers.read({ try $0.venueIsUp(session) }), board.ages.symbols > 0, mayTrade() { return }
+                try await Task.sleep(for: Self.venueInterval)
+            } catch let error as PostgresError {
+                trouble("start")("whether the venue is up cannot be read: \(error)")
+                try await Task.sleep(for: Self.troublePause)
+            }
         }
     }
 }
