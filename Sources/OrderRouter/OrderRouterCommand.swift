@@ -12,6 +12,7 @@ enum OrderRouterCommand {
         .serve, .migrate, .demo, .simulate, .record, .verifyLedger, .partitionsDetach, .partitions, .accountCreate, .accountShow, .credentialEnrol,
         .credentialList, .credentialInvalidate, .tokenIssue, .sign, .halt, .resume, .halts, .killSwitchOn, .killSwitchOff, .killSwitchStatus,
         .ordersCancel, .ordersUnknown, .ordersShow, .instrumentsLoad, .instrumentsList, .candlesLoad, .reconcile, .recover, .resetSession,
+        .changeSession,
     ]
 
     static func main() async {

@@ -77,6 +77,7 @@ struct Serve: Sendable {
         let database = PostgresOptions(url: configuration.databaseURL)
         let migrator = try Migrator(directory: Migrations.folder(configuration.migrations))
         try Self.checkMigrations(migrator, database)
+        try checkSession(database)
         let keys = KeySetSource(location: try KeySetLocation(configuration.keySet), report: logKeys)
         try await keys.load()
         let board = QuoteBoard(rules: configuration.bookRules, now: now)
@@ -173,6 +174,20 @@ struct Serve: Sendable {
         guard pending.isEmpty else {
             throw CommandFailure(
                 "\(pending.count) migrations are pending, the first is \(pending[0].fileName): run order-router migrate, then start again"
+            )
+        }
+    }
+
+    /// Two routers of different sessions would take orders from one another, each for its own venue: there is one session for a database.
+    private func checkSession(_ options: PostgresOptions) throws {
+        let database = Database(options)
+        defer { database.drop() }
+        let session = configuration.deskRules.venueSession
+        let inForce = try database.sessionInForce(elseBeginning: session).id
+        guard inForce == session else {
+            throw CommandFailure(
+                "orders of this database go by the session \(inForce), and --sender-comp-id and --target-comp-id of this router make \(session): "
+                    + "set them as the other routers have them. To change the venue, end all routers and call order-router change-session"
             )
         }
     }

@@ -3,7 +3,7 @@
 -- $1 session id text, $2 next_out bigint or null (then $3 more than it is), $3 bigint, $4 now bigint, $5 by whom text, $6 cancels skipped smallint
 WITH session AS (
     UPDATE fix_sessions SET next_out = COALESCE($2::bigint, next_out + $3::bigint), lease_epoch = lease_epoch + 1, lease_until = 0, logged_on = false
-    WHERE session_id = $1 AND lease_until <= (extract(epoch FROM clock_timestamp()) * 1000)::bigint AND COALESCE($2::bigint, next_out) >= next_out
+    WHERE session_id = $1 AND ended_at IS NULL AND lease_until <= (extract(epoch FROM clock_timestamp()) * 1000)::bigint AND COALESCE($2::bigint, next_out) >= next_out
     RETURNING next_out, next_in
 ), events AS (
     UPDATE event_generation SET generation = greatest(generation + 1, $4::bigint / 1000) WHERE EXISTS (SELECT FROM session) RETURNING generation
