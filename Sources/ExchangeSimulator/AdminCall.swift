@@ -109,6 +109,10 @@ struct AdminCall: Sendable {
             venue.logoutAll("logged out by the operator")
             return "done"
         },
+        AdminCall("/forget", "Loses an order from its memory, by its ClOrdID: asked about, it is unknown.", values: "order=") { venue, query in
+            try venue.forget(try query.text("order"))
+            return "done"
+        },
         AdminCall("/repeat", "The last reports are sent again as new messages with their old content.", values: "party= count=") { venue, query in
             try venue.resendLast(Int(clamping: try query.number("count")), to: try query.text("party"))
             return "done"

@@ -4,6 +4,7 @@ package struct SimulatorError: Error, Hashable, Sendable, CustomStringConvertibl
         case journalUnusable
         case journalCorrupt
         case journalInUse
+        case unknownOrder
         case unknownTrade
         case receiptsUnusable
         case droppedByScenario

@@ -109,6 +109,7 @@ package enum SQL {
     static let readTableSizes = Statement("read_table_sizes")
     static let readUnknownOrders = Statement("read_unknown_orders")
     static let readVenueUp = Statement("read_venue_up")
+    static let readWaitingOrders = Statement("read_waiting_orders")
     static let readWholeTables = Statement("read_whole_tables")
     static let recoverDatabase = Statement("recover_database")
     static let releaseLease = Statement("release_lease")
@@ -159,7 +160,7 @@ package enum SQL {
         readOpenReconciliations, readOrderParts, readOrdersAtVenue, readOrdersByID, readOrdersInDoubt,
         readOrdersToCancel, readOutbox, readOverdueOrders, readPartObstacle, readParts, readPendingCancels, readReconciliation,
         readReconciliationAnswer, readRecoveredKeys, readSent, readSessionInForce, readSessionUsed, readSilentOrders,
-        readTableSizes, readUnknownOrders, readVenueUp, readWholeTables, recoverDatabase, releaseLease,
+        readTableSizes, readUnknownOrders, readVenueUp, readWaitingOrders, readWholeTables, recoverDatabase, releaseLease,
         resetSession, rollUpDays, setCancelTimer, setLoggedOn, showOrder, showOrderAlarms, showOrderEntries,
         showOrderEvents, showOrderExecutions, showOrderReceived, showOrderSent, takeLease, updateOrders,
         upsertInstruments, verifyAlarms, verifyBalances, verifyCounters, verifyEntries, verifyEvents,

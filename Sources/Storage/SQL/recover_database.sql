@@ -8,7 +8,8 @@ WITH session AS (
 ), events AS (
     UPDATE event_generation SET generation = greatest(generation + 1, $4::bigint / 1000) WHERE EXISTS (SELECT FROM session) RETURNING generation
 ), skipped AS (
-    UPDATE orders SET unanswered_in = NULL, cancels = least(cancels + $6::smallint, 32000), replaces = least(COALESCE(replaces, 0) + $6::smallint, 32000)
+    -- Of those that were on their way nobody knows in which numbers; of those that the venue had spoken of it stays known.
+    UPDATE orders SET unanswered_in = CASE WHEN unanswered_in = 0 THEN 0 END, cancels = least(cancels + $6::smallint, 32000), replaces = least(COALESCE(replaces, 0) + $6::smallint, 32000)
     WHERE status IN (1, 2, 3, 4, 9) AND EXISTS (SELECT FROM session) RETURNING order_id
 ), outbox AS (
     -- Whatever waits in the log is asked for anew by what follows: every order that waits for its number is UNKNOWN by now.
