@@ -90,6 +90,10 @@ struct AdminCall: Sendable {
             venue.logoutAll("logged out by the operator")
             return "done"
         },
+        AdminCall("/forget", "Loses an order from its memory, by its ClOrdID: asked about, it is unknown.", values: "order=") { venue, query in
+            try venue.forget(try query.text("order"))
+            return "done"
+        },
         AdminCall("/repeat", "The last reports are sent again as new messages with their old content.", values: "party= count=") { venue, query in
             let (count, party) = (try query.number("count", in: 1...1_000_000), try query.text("party"))
             let sent = try venue.resendLast(Int(count), to: party)

@@ -71,6 +71,7 @@ package struct Exchange: Sendable {
         var seen: [String] = []
         var doubles: [String] = []
         var requests: [String] = []
+        var forgotten: [String] = []
     }
 
     package init() {}
@@ -265,6 +266,14 @@ package struct Exchange: Sendable {
         let isNew = orders[order.clOrdID] == nil
         orders[order.clOrdID] = order
         if isNew, order.isOpen { open[order.symbol, default: []].append(order.clOrdID) }
+    }
+
+    /// The order is known no more, as if it had never come; what was reported of it stays said.
+    mutating func forget(_ clOrdID: String) {
+        guard let order = orders.removeValue(forKey: clOrdID) else { return }
+        open[order.symbol]?.removeAll { $0 == clOrdID }
+        changes.orders.remove(clOrdID)
+        changes.forgotten.append(clOrdID)
     }
 
     // MARK: Matching

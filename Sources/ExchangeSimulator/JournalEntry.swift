@@ -14,6 +14,7 @@ enum JournalEntry: Equatable {
     case queued(OutboxEntry)
     case sent(party: String, entry: Int64, number: Int, sendingTime: Int64)
     case released(party: String)
+    case forgotten(String)
 
     static func encode(_ entries: [JournalEntry]) -> [UInt8] {
         var writer = JournalWriter()
@@ -64,6 +65,7 @@ enum JournalEntry: Equatable {
             writer.append(Int64(number))
             writer.append(sendingTime)
         case .released(let party): writer.append(10, party)
+        case .forgotten(let id): writer.append(11, id)
         }
     }
 
@@ -89,6 +91,7 @@ enum JournalEntry: Equatable {
             guard let entry = reader.number(), let number = reader.number(), let time = reader.number() else { return nil }
             return .sent(party: name, entry: entry, number: Int(number), sendingTime: time)
         case 10: return .released(party: name)
+        case 11: return .forgotten(name)
         default: return nil
         }
     }

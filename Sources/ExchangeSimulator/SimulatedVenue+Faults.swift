@@ -102,6 +102,17 @@ extension SimulatedVenue {
         try change { state, now throws(SimulatorError) in try state.record(state.exchange.endDay(at: now), [], at: now) }
     }
 
+    /// Loses an order from its memory: asked about, it is unknown. The error is `unknownOrder` where it is unknown already.
+    package func forget(_ clOrdID: String) throws(SimulatorError) {
+        try change { state, now throws(SimulatorError) in
+            guard state.exchange.orders[clOrdID] != nil else {
+                throw SimulatorError(code: .unknownOrder, operation: "forget \(clOrdID)", message: "no order came with this ClOrdID")
+            }
+            state.exchange.forget(clOrdID)
+            try state.record([], [], at: now)
+        }
+    }
+
     /// Sends any message, such as a report about an unknown order or a fill that never was.
     package func inject(_ message: FIXMessage, to party: String) throws(SimulatorError) {
         try change { state, now throws(SimulatorError) in

@@ -4,6 +4,7 @@ package struct SimulatorError: Error, Hashable, Sendable, CustomStringConvertibl
         case journalUnusable
         case journalCorrupt
         case journalInUse
+        case unknownOrder
         case unknownTrade
         /// The sums of an order would leave theirs.
         case outOfRange

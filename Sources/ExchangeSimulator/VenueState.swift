@@ -217,6 +217,7 @@ struct VenueState {
         var entries = first
         let changes = exchange.changes
         exchange.changes = Exchange.Changes()
+        entries += changes.forgotten.map { .forgotten($0) }
         entries += changes.orders.sorted().compactMap { exchange.orders[$0].map { .order($0) } }
         entries += changes.seen.map { .seen($0) }
         entries += changes.doubles.map { .double($0) }
@@ -268,6 +269,9 @@ struct VenueState {
         case .numbers(let party, let numbers): parties[party, default: Party()].numbers = numbers
         case .generation(let party): parties[party, default: Party()].sent = [:]
         case .order(let order): exchange.restore(order)
+        case .forgotten(let id):
+            exchange.forget(id)
+            exchange.changes = Exchange.Changes()
         case .seen(let id): exchange.seen[id, default: 0] += 1
         case .double(let id): exchange.doubles.append(id)
         case .request(let id, let original): exchange.requests[id] = original

@@ -60,7 +60,7 @@ struct Decision {
         let credential = reads.credentials[CredentialKey(submission.account, submission.credentialID)]
         guard let credential, credential != .pendingPairing else { return .refused(.credentialUnknown) }
         if let first = keys[KeyID(submission.account, submission.key)] { return again(submission, first) }
-        if reads.mayBeLost(submission.key, clockTolerance: rules.clockTolerance) {
+        if reads.mayBeLost(submission.key, clockTolerance: DeskRules.clockTolerance) {
             // What a replace came to the order itself tells: its key is not taken again.
             return (submission as? Submission).map { recover($0) } ?? .refused(.keyRecovering)
         }
@@ -88,10 +88,10 @@ struct Decision {
 
     private func refusalOfTime(_ submission: some SignedSubmission) -> Refusal? {
         let age = now - submission.key.milliseconds
-        if age > rules.keyMaximumAge { return .keyExpired(ageMilliseconds: age) }
-        if -age > rules.clockTolerance { return .clockSkew(milliseconds: -age) }
+        if age > DeskRules.keyMaximumAge { return .keyExpired(ageMilliseconds: age) }
+        if -age > DeskRules.clockTolerance { return .clockSkew(milliseconds: -age) }
         let (skew, overflow) = submission.clientTimestamp.subtractingReportingOverflow(submission.receivedAt)
-        if overflow || skew.magnitude > UInt64(rules.clockTolerance) { return .clockSkew(milliseconds: overflow ? .max : skew) }
+        if overflow || skew.magnitude > UInt64(DeskRules.clockTolerance) { return .clockSkew(milliseconds: overflow ? .max : skew) }
         return nil
     }
 
@@ -267,7 +267,7 @@ struct Decision {
             return .key(asItStands(used))
         }
         // The venue may have its order: what becomes of it is said once the signed order itself was sent again.
-        if reads.mayBeLost(id.key, clockTolerance: rules.clockTolerance), reads.recoveredKeys[id] != .some(false) { return .outcomeUnknown }
+        if reads.mayBeLost(id.key, clockTolerance: DeskRules.clockTolerance), reads.recoveredKeys[id] != .some(false) { return .outcomeUnknown }
         let record = KeyRecord(
             id: id,
             outcome: .fenced,

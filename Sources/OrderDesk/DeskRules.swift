@@ -7,9 +7,9 @@ package struct DeskRules: Sendable {
     package var freshness: Freshness
     package var deadlines: RouteDeadlines
     /// A key's own time may be this old on first use: older ones could have been forgotten by nobody but the client (design section 4.3 row 6).
-    package var keyMaximumAge: Int64 = 24 * 3_600_000
+    package static let keyMaximumAge: Int64 = 24 * 3_600_000
     /// A key's own time may lie this far ahead, and a client's clock may be this far off.
-    package var clockTolerance: Int64 = 30_000
+    package static let clockTolerance: Int64 = 30_000
     /// Rows of a shard's log that may wait for the venue's sender before new orders are told to come again: a second of its work, so that an order which
     /// is accepted is also on its way before the five seconds of an immediate one are over.
     package var unsentLimit: Int64 = 4_000

@@ -24,7 +24,7 @@ struct Settlement {
     /// Books a report, or parks it; the batch goes on in any case.
     mutating func settle(_ item: InboxReport) {
         changes.settled(through: item.inboxID, of: item.shard)
-        guard let id = item.report.orderID.flatMap(OrderID.init), var order = orders[id] else {
+        guard let id = item.report.orderID.flatMap(OrderID.init), let order = orders[id] else {
             if item.report.kind == .execution, let id = item.report.orderID.flatMap(OrderID.init) {
                 changes.venueKnows(id, !item.report.saysUnknownOrder)
             }
@@ -33,12 +33,15 @@ struct Settlement {
             park(item, why: "no order of ours has this ClOrdID")
             return
         }
-        let meaning = item.report.meaning(for: order)
-        if order.heard(item.report, meaning: meaning) {
-            orders[id] = order
-            changes.update(order)
-        }
-        settle(meaning, of: order, item)
+        settle(item.report.meaning(for: order), of: order, item)
+        hear(item.report, of: id)
+    }
+
+    /// Whatever a report came to, it may say that the venue has the order.
+    private mutating func hear(_ report: VenueReport, of id: OrderID) {
+        guard var order = orders[id], order.heard(report) else { return }
+        orders[id] = order
+        changes.update(order)
     }
 
     private mutating func settle(_ meaning: ReportMeaning, of order: OrderState, _ item: InboxReport) {
@@ -50,23 +53,24 @@ struct Settlement {
         case .lostInReset:
             let goesAgain = sendsAgain && order.resends < OrderState.resendsAtMost && order.maySendAgain(at: now)
             apply(goesAgain ? .lostInReset : .notRouted, to: order, item)
+        case .forgotten: forget(order, item.report)
         case .unbookable(let why): doubt(order, item, why)
         case .event(.filled(let quantity, let price)): fill(order, item, Trade(quantity: quantity, price: price))
         case .correction(let trade): correct(order, item, to: trade)
         case .event(let event):
             apply(event, to: order, item)
-            // It has ended there, and its end has not come here: asked about, instead of open for ever.
-            if item.report.refusesWhatHasEnded, let after = orders[order.id] { apply(.doubted(reason: "venue_says_it_ended"), to: after, item) }
+            // It has ended there, or is not known there, and its end has not come here: asked about, instead of open for ever.
+            if let why = item.report.doubtOfRefusal, let after = orders[order.id] { apply(.doubted(reason: why), to: after, item) }
         }
     }
 
     /// Gives up on a report that the database refuses even alone: parked, its order UNKNOWN.
     mutating func giveUp(_ item: InboxReport, why: String) {
         changes.settled(through: item.inboxID, of: item.shard)
-        if var order = item.report.orderID.flatMap(OrderID.init).flatMap({ orders[$0] }),
-            case .changed(let type, _) = order.apply(.doubted(reason: "report_not_booked"), balances: &changes.balances, at: now)
-        {
-            keep(order, type)
+        if let id = item.report.orderID.flatMap(OrderID.init), var order = orders[id] {
+            let applied = order.apply(.doubted(reason: "report_not_booked"), balances: &changes.balances, at: now)
+            if case .changed(let type, _) = applied { keep(order, type) }
+            hear(item.report, of: id)
         }
         park(item, why: why)
     }
@@ -122,8 +126,7 @@ struct Settlement {
             doubt(order, item, why)
             return false
         case .changed(let type, let raised):
-            let trade = event.trade
-            keep(order, type, lastQuantity: trade?.quantity, lastPrice: trade?.price)
+            keep(order, type, of: event)
             follow(before, order, after: type)
             for alarm in raised { raise(alarm, order: order, id: order.id.text) }
             compareCumulative(item.report, order)
@@ -153,30 +156,42 @@ struct Settlement {
         )
     }
 
-    /// The report cannot be booked: it is parked and its order doubted. An answer to a status request is asked for again anyway: it is not kept,
-    /// and alarmed once for as long as the venue says the same.
+    /// The report cannot be booked: it is parked and its order doubted. An answer to a status request is asked for again anyway: it is not kept.
     private mutating func doubt(_ order: OrderState, _ item: InboxReport, _ why: String) {
+        if item.report.execType == "I" { return disbelieve(order, why, Alarm(.cumulativeQuantityDiffers, why)) }
         var doubted = order
-        let isStatus = item.report.execType == "I"
+        if case .changed(let type, _) = doubted.apply(.doubted(reason: why), balances: &changes.balances, at: now) { keep(doubted, type) }
+        park(item, why: why)
+    }
+
+    /// The venue does not know an order that it had: what it has done with it is known to nobody here, so its hold stays.
+    private mutating func forget(_ order: OrderState, _ report: VenueReport) {
+        let words = report.text.map { " (\($0))" } ?? ""
+        let detail = "the venue says unknown order\(words) of one that it had; here are \(order.filledQuantity) of \(order.terms.quantity) filled"
+        disbelieve(order, OrderState.forgottenByVenue, Alarm(.forgottenByVenue, detail))
+    }
+
+    /// A status cannot be true: its order is UNKNOWN, and alarmed once for as long as the venue says the same.
+    private mutating func disbelieve(_ order: OrderState, _ why: String, _ alarm: Alarm) {
+        var doubted = order
         if case .changed(let type, _) = doubted.apply(.doubted(reason: why), balances: &changes.balances, at: now) {
             keep(doubted, type)
-        } else if isStatus {
+        } else {
             guard doubted.reason != why else { return }
             doubted.reason = why
             orders[doubted.id] = doubted
             changes.update(doubted)
         }
-        if isStatus {
-            raise(Alarm(.cumulativeQuantityDiffers, why), order: order, id: order.id.text)
-        } else {
-            park(item, why: why)
-        }
+        raise(alarm, order: order, id: order.id.text)
     }
 
-    private mutating func keep(_ order: OrderState, _ type: OrderEventType, lastQuantity: Int64? = nil, lastPrice: Amount? = nil) {
+    private mutating func keep(_ order: OrderState, _ type: OrderEventType, of event: OrderEvent? = nil) {
         orders[order.id] = order
         changes.update(order)
-        changes.tell(type, of: order, lastQuantity: lastQuantity, lastPrice: lastPrice)
+        var told = order
+        // Its client is told why his request is refused, also where the order keeps the reason of its doubt.
+        if let refusal = event?.refusal { told.reason = refusal }
+        changes.tell(type, of: told, lastQuantity: event?.trade?.quantity, lastPrice: event?.trade?.price)
     }
 
     private mutating func raise(_ alarm: Alarm, order: OrderState?, id: String?) {

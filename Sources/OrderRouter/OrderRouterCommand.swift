@@ -11,7 +11,8 @@ enum OrderRouterCommand {
     static let all: [Command] = [
         .serve, .migrate, .demo, .simulate, .record, .verifyLedger, .partitionsDetach, .partitions, .accountCreate, .accountShow, .credentialEnrol,
         .credentialList, .credentialInvalidate, .tokenIssue, .sign, .halt, .resume, .halts, .killSwitchOn, .killSwitchOff, .killSwitchStatus,
-        .ordersCancel, .ordersUnknown, .ordersShow, .instrumentsLoad, .instrumentsList, .candlesLoad, .reconcile, .recover, .resetSession,
+        .ordersCancel, .ordersUnknown, .ordersShow, .ordersEnd, .instrumentsLoad, .instrumentsList, .candlesLoad, .reconcile, .recover, .resetSession,
+        .changeSession,
     ]
 
     static func main() async {

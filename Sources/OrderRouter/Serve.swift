@@ -77,6 +77,7 @@ struct Serve: Sendable {
         let database = PostgresOptions(url: configuration.databaseURL)
         let migrator = try Migrator(directory: Migrations.folder(configuration.migrations))
         try Self.checkMigrations(migrator, database)
+        try checkSession(database)
         let keys = KeySetSource(location: try KeySetLocation(configuration.keySet), report: logKeys)
         try await keys.load()
         let board = QuoteBoard(rules: configuration.bookRules, now: now)
@@ -178,10 +179,36 @@ struct Serve: Sendable {
         }
     }
 
-    private func waitForVenue(_ database: DatabasePool, _ board: QuoteBoard) async throws {
+    /// Two routers of different sessions would take orders from one another, each for its own venue: there is one session for a database.
+    private func checkSession(_ options: PostgresOptions) throws {
+        let database = Database(options)
+        defer { database.drop() }
         let session = configuration.deskRules.venueSession
-        while try await !database.read({ try $0.venueIsUp(session) }) || board.ages.symbols == 0 || !mayTrade() {
-            try await Task.sleep(for: .milliseconds(50))
+        let inForce = try database.sessionInForce(elseBeginning: session).id
+        guard inForce == session else {
+            throw CommandFailure(
+                "orders of this database go by the session \(inForce), and --sender-comp-id and --target-comp-id of this router make \(session): "
+                    + "set them as the other routers have them. To change the venue, end all routers and call order-router change-session"
+            )
+        }
+    }
+
+    /// Between two looks whether the venue and its prices are there.
+    private static let venueInterval: Duration = .milliseconds(50)
+    /// How long to leave a database alone that just failed.
+    private static let troublePause: Duration = .milliseconds(200)
+
+    /// Waits until orders can be taken. A database that is away for a while is a trouble, as it is for every station.
+    private func waitForVenue(_ pool: DatabasePool, _ board: QuoteBoard) async throws {
+        let session = configuration.deskRules.venueSession
+        while true {
+            do {
+                if try await pool.read({ try $0.venueIsUp(session) }), board.ages.symbols > 0, mayTrade() { return }
+                try await Task.sleep(for: Self.venueInterval)
+            } catch let error as PostgresError {
+                trouble("start")("whether the venue is up cannot be read: \(error)")
+                try await Task.sleep(for: Self.troublePause)
+            }
         }
     }
 }

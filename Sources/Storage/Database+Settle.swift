@@ -171,6 +171,16 @@ extension Database {
         return try reads(rows[0].shardLocks, Array(rows.dropFirst()))
     }
 
+    /// In the transaction at hand, under the shard's lock: orders of it that the venue has reported on and nobody has settled it yet.
+    package func waitingReports(of orders: [OrderID], _ lock: ShardLock) throws(PostgresError) -> Set<OrderID> {
+        let rows = try run(SQL.readWaitingOrders) {
+            $0.append(lock.shard)
+            $0.append(lock.settledInbox)
+            $0.append(orders.map(\.text))
+        }
+        return Set(rows.orderIDs)
+    }
+
     /// The orders of these shards among `rows`, with everything that a change of them touches.
     func reads(_ locks: [ShardLock], _ rows: [Rows]) throws(PostgresError) -> OrderReads {
         let orders = rows[0].orders(of: locks)
@@ -330,6 +340,7 @@ extension Rows {
             report.text = optionalText(row, 15)
             report.execRefID = optionalText(row, 19)
             report.statusQuestion = optionalText(row, 20)
+            report.receivedIn = int64(row, 21)
             let symbol = isNull(row, 18) ? nil : Symbol(text(row, 18))
             return InboxReport(inboxID: int64(row, 0), shard: int16(row, 16), report: report, order: symbol.map { (account(row, 17), $0) })
         }

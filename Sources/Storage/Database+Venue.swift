@@ -84,7 +84,7 @@ extension OrderState {
 }
 
 extension Database {
-    /// Takes or renews the venue session's lease; nil when another router holds it. A changed epoch means that it had run out in between.
+    /// Takes or renews the venue session's lease; nil when another router holds it, or orders go by another session. A changed epoch means that it had run out in between.
     package func takeLease(session: String, holder: String, epoch: Int64, milliseconds: Int64) throws(PostgresError) -> SessionRecord? {
         let rows = try run(SQL.takeLease) {
             $0.append(session)
@@ -305,23 +305,6 @@ extension Database {
     package func orders(_ ids: [OrderID]) throws(PostgresError) -> [OrderID: OrderState] {
         if ids.isEmpty { return [:] }
         return try run(SQL.readOrdersByID) { $0.append(bounded: ids.map(\.text)) }.orders
-    }
-
-    /// Begins the session's numbers again: the generation that nobody has spoken in yet, whose first Logon asks the venue to do the same. The epoch moves
-    /// too, so that nothing of the old numbers is committed any more. Returns the new generation; nil where there is no such session.
-    package func resetSession(_ session: String, by whom: String, at now: Int64) throws(PostgresError) -> Int64? {
-        let rows = try begin { $0.add(SQL.resetSession) { $0.append(session) } }
-        guard rows[0].count == 1 else {
-            rollback()
-            return nil
-        }
-        do {
-            try commit { $0.auditOperator(by: whom, "session_reset", session, now) }
-        } catch {
-            rollback()
-            throw error
-        }
-        return rows[0].int64(0, 0)
     }
 
     /// Messages sent before, to be resent.

@@ -9,11 +9,13 @@ package enum SQL {
     static let advanceWatch = Statement("advance_watch")
     static let answerRecoveredKeys = Statement("answer_recovered_keys")
     static let attachReports = Statement("attach_reports")
+    static let beginSession = Statement("begin_session")
     static let beginVerify = Statement("begin_verify")
     static let carryEntries = Statement("carry_entries")
     static let changeBalances = Statement("change_balances")
     static let changeCredential = Statement("change_credential")
     static let changeTerms = Statement("change_terms")
+    static let claimSession = Statement("claim_session")
     static let clearChallenge = Statement("clear_challenge")
     static let commitUnflushed = Statement("commit_unflushed")
     static let compareWithVenue = Statement("compare_with_venue")
@@ -26,6 +28,7 @@ package enum SQL {
     static let deleteOldMinutes = Statement("delete_old_minutes")
     static let deleteOldSent = Statement("delete_old_sent")
     static let endReconciliation = Statement("end_reconciliation")
+    static let endSession = Statement("end_session")
     static let insertAccount = Statement("insert_account")
     static let insertCredential = Statement("insert_credential")
     static let insertCredentialAudit = Statement("insert_credential_audit")
@@ -100,11 +103,13 @@ package enum SQL {
     static let readReconciliationAnswer = Statement("read_reconciliation_answer")
     static let readRecoveredKeys = Statement("read_recovered_keys")
     static let readSent = Statement("read_sent")
+    static let readSessionInForce = Statement("read_session_in_force")
     static let readSessionUsed = Statement("read_session_used")
     static let readSilentOrders = Statement("read_silent_orders")
     static let readTableSizes = Statement("read_table_sizes")
     static let readUnknownOrders = Statement("read_unknown_orders")
     static let readVenueUp = Statement("read_venue_up")
+    static let readWaitingOrders = Statement("read_waiting_orders")
     static let readWholeTables = Statement("read_whole_tables")
     static let recoverDatabase = Statement("recover_database")
     static let releaseLease = Statement("release_lease")
@@ -140,9 +145,9 @@ package enum SQL {
     /// All of them but BEGIN, COMMIT and ROLLBACK, which a connection prepares by itself.
     package static let all: [Statement] = [
         accountOfCredential, advanceEvents, advanceSession, advanceShards, advanceWatch, answerRecoveredKeys,
-        attachReports, beginVerify, carryEntries, changeBalances, changeCredential, changeTerms, clearChallenge,
+        attachReports, beginSession, beginVerify, carryEntries, changeBalances, changeCredential, changeTerms, claimSession, clearChallenge,
         commitUnflushed, compareWithVenue, countDifferences, countOrderBlocks, deleteCancelTimer, deleteHalt,
-        deleteOldEvents, deleteOldInbox, deleteOldMinutes, deleteOldSent, endReconciliation, insertAccount,
+        deleteOldEvents, deleteOldInbox, deleteOldMinutes, deleteOldSent, endReconciliation, endSession, insertAccount,
         insertCredential, insertCredentialAudit, insertDifferences, insertEntries, insertExecutions, insertHalt,
         insertInbox, insertKeys, insertLog, insertOperatorAudit, insertOrders, insertReconciliation,
         insertRecoveredKeys, insertSent, listOrders, loadDays, loadMinutes, lockAllShards, lockCancelTimer,
@@ -154,8 +159,8 @@ package enum SQL {
         readKeysToAsk, readLog, readLogEnds, readMinutes, readOpenInPart, readOpenOrdersOfAccount,
         readOpenReconciliations, readOrderParts, readOrdersAtVenue, readOrdersByID, readOrdersInDoubt,
         readOrdersToCancel, readOutbox, readOverdueOrders, readPartObstacle, readParts, readPendingCancels, readReconciliation,
-        readReconciliationAnswer, readRecoveredKeys, readSent, readSessionUsed, readSilentOrders,
-        readTableSizes, readUnknownOrders, readVenueUp, readWholeTables, recoverDatabase, releaseLease,
+        readReconciliationAnswer, readRecoveredKeys, readSent, readSessionInForce, readSessionUsed, readSilentOrders,
+        readTableSizes, readUnknownOrders, readVenueUp, readWaitingOrders, readWholeTables, recoverDatabase, releaseLease,
         resetSession, rollUpDays, setCancelTimer, setLoggedOn, showOrder, showOrderAlarms, showOrderEntries,
         showOrderEvents, showOrderExecutions, showOrderReceived, showOrderSent, takeLease, updateOrders,
         upsertInstruments, verifyAlarms, verifyBalances, verifyCounters, verifyEntries, verifyEvents,

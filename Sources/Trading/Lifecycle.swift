@@ -156,6 +156,7 @@ extension OrderState {
         }
     }
 
+    /// While it is UNKNOWN its reason is that of its doubt: why a request of the client's was refused is of that event alone.
     private mutating func note(_ event: OrderEvent, becoming next: OrderStatus) {
         switch event {
         case .cancelRequested:
@@ -164,16 +165,17 @@ extension OrderState {
             cancelPending = true
         case .cancelRejected(let why):
             cancelPending = false
-            reason = why ?? reason
+            if next != .unknown { reason = why ?? reason }
         // The end has its own reason or none: not that of an earlier doubt or of a cancel that was refused.
         case .cancelled(let why), .expired(let why), .rejected(let why): reason = why
         case .doubted(let why, let sentIn):
             reason = why
-            if status == .routed { unansweredIn = unansweredIn ?? sentIn }
+            // What it was says whether the venue has spoken of it: UNKNOWN does not.
+            if wasHeardOf { unansweredIn = 0 } else if status == .routed { unansweredIn = unansweredIn ?? sentIn }
         case .lostInReset: (resends, reason) = (resends + 1, "lost_in_reset")
         // What was sent again is on its way as any other.
         case .routed where resends > 0: (reason, unansweredIn) = (nil, nil)
-        case .replaceRejected(let why): reason = why ?? reason
+        case .replaceRejected(let why): if next != .unknown { reason = why ?? reason }
         case .corrected where status == .filled && next == .cancelled: reason = "trade_cancelled"
         case .acknowledged where isInQuestion, .filled where isInQuestion, .replaced where isInQuestion: reason = nil
         case .routed, .acknowledged, .filled, .replaceRequested, .replaced, .corrected: break
@@ -267,6 +269,8 @@ package struct Alarm: Hashable, Sendable {
         case owes
         case parked
         case cumulativeQuantityDiffers = "cum_qty_differs"
+        /// The venue does not know an order any more that it had.
+        case forgottenByVenue = "forgotten_by_venue"
         case reconciliation
         case tradeCancelled = "trade_cancelled"
         case tradeCorrected = "trade_corrected"
@@ -287,6 +291,14 @@ extension OrderEvent {
         switch self {
         case .filled(let quantity, let price): Trade(quantity: quantity, price: price)
         case .corrected(let old, let new, _): new ?? old
+        default: nil
+        }
+    }
+
+    /// Why the venue refuses a request of the client's.
+    package var refusal: String? {
+        switch self {
+        case .cancelRejected(let why), .replaceRejected(let why): why
         default: nil
         }
     }

@@ -20,13 +20,6 @@ extension OrderState {
     package func isTooLate(at now: Int64, since opening: Int64?) -> Bool {
         isOverdue(at: now) || (status == .accepted && resends > 0 && !maySendAgain(at: now, since: opening))
     }
-
-    /// The venue has spoken of it: noted where it could be taken for lost otherwise. An acknowledgement shows in its status.
-    package mutating func heard(_ report: VenueReport, meaning: ReportMeaning) -> Bool {
-        guard report.saysThatItCame, unansweredIn != 0, unansweredIn != nil || (status == .routed && meaning == .nothing) else { return false }
-        unansweredIn = 0
-        return true
-    }
 }
 
 /// What an OrderStatusRequest of ours says of itself (OrdStatusReqID, tag 790), and the venue's answer repeats: which sending it asks about.

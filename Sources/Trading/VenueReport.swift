@@ -53,6 +53,8 @@ package struct VenueReport: Sendable, Hashable {
     package var text: String?
     /// Tag 790: the question of ours that a status answers.
     package var statusQuestion: String?
+    /// The generation of the session's numbers in which it arrived; nil where that is not known.
+    package var receivedIn: Int64?
 
     package init(kind: Kind) {
         self.kind = kind
@@ -61,14 +63,27 @@ package struct VenueReport: Sendable, Hashable {
     /// The venue never heard of the order (OrdRejReason 5): the answer to a status request.
     package var saysUnknownOrder: Bool { execType == "I" && orderStatus == "8" && rejectReason == 5 }
 
-    /// It speaks of the order as one that it has, or had.
-    package var saysThatItCame: Bool { (kind == .execution && !saysUnknownOrder) || kind == .other }
+    /// It speaks of the order as one that it has, or had. So does the refusal of a cancel or replace that tells where the order stands.
+    package var saysThatItCame: Bool {
+        switch kind {
+        case .execution: !saysUnknownOrder
+        case .cancelReject: orderStatus != nil && orderStatus != "8" && !refusesAsUnknown
+        case .other: true
+        case .orderRefused, .cancelRefused, .statusRefused, .replaceRefused: false
+        }
+    }
+
+    /// The refusal of a cancel or replace of an order that the venue does not know (CxlRejReason 1).
+    package var refusesAsUnknown: Bool { kind == .cancelReject && rejectReason == 1 }
 
     /// The venue has the order and it may still trade.
     package var isLive: Bool { orderStatus == "0" || orderStatus == "1" }
 
-    /// The refusal of a cancel or replace because the order has ended at the venue, or is not known there (OrdStatus 2, 4, 8, C).
-    package var refusesWhatHasEnded: Bool { kind == .cancelReject && ["2", "4", "8", "C"].contains(orderStatus) }
+    /// The refusal of a cancel or replace because the order has ended at the venue (OrdStatus 2, 4, 8, C).
+    package var refusesWhatHasEnded: Bool { kind == .cancelReject && !refusesAsUnknown && ["2", "4", "8", "C"].contains(orderStatus) }
+
+    /// Why a question has to tell where the order stands after such a refusal; nil where the order goes on.
+    package var doubtOfRefusal: String? { refusesAsUnknown ? "venue_says_unknown_order" : refusesWhatHasEnded ? "venue_says_it_ended" : nil }
 
     /// A status, or the refusal to say one: it tells where an order stands and is no event of it.
     package var answersAQuestion: Bool { kind == .statusRefused || (kind == .execution && execType == "I") }
@@ -81,6 +96,8 @@ package enum ReportMeaning: Hashable, Sendable {
     case correction(to: Trade?)
     /// The venue does not know an order that was sent before its numbers began again, and of which it has never said anything.
     case lostInReset
+    /// The venue does not know an order that it had.
+    case forgotten
     /// Says nothing new by its nature (pending states, a status that agrees).
     case nothing
     /// Cannot be booked or understood: parked, the order UNKNOWN.
@@ -169,6 +186,8 @@ extension VenueReport {
     }
 
     private func rejection(of order: OrderState) -> ReportMeaning {
+        // OrdRejReason 5, unknown order, in place of a status. The order is asked about, and the answer tells.
+        if rejectReason == 5, order.wasHeardOf { return .unbookable("the venue rejects an order as unknown that it had") }
         // OrdRejReason 6, duplicate order: the venue has an order of this ClOrdID already. That is no end of it.
         if rejectReason == 6 { return .event(.doubted(reason: "venue_says_duplicate_order")) }
         return .event(.rejected(reason: reasonText("rejected_by_venue")))
@@ -176,17 +195,7 @@ extension VenueReport {
 
     /// An answer to OrderStatusRequest books nothing; it is evidence of where the order stands when its fills agree with ours.
     private func meaningOfStatus(for order: OrderState) -> ReportMeaning {
-        // OrdRejReason 5, unknown order: the venue never heard of it, so it never will: the request came after the order on the same session.
-        if saysUnknownOrder {
-            // It was asked under the id of a replace: that never reached it, which says nothing of the order.
-            if order.replaces.pending != nil, requestID == order.replaceID { return .event(.replaceRejected(reason: "not_routed")) }
-            let question = statusQuestion.flatMap { StatusQuestion($0) }
-            // Ours alone, or asked before it was sent again: the answer tells of the past. Without a question's name nobody can tell.
-            if order.status == .accepted || (question?.resends ?? 0) != order.resends { return .nothing }
-            if order.filledQuantity > 0 { return .unbookable("the venue does not know an order that it filled") }
-            if let question, let sentIn = order.unansweredIn, sentIn > 0, question.generation > sentIn { return .lostInReset }
-            return .event(.notRouted)
-        }
+        if saysUnknownOrder { return meaningOfUnknownOrder(for: order) }
         if let cumulativeQuantity, cumulativeQuantity != order.filledQuantity {
             return .unbookable("the venue says CumQty (14) \(cumulativeQuantity), booked are \(order.filledQuantity)")
         }
@@ -203,6 +212,28 @@ extension VenueReport {
         case "8": return rejection(of: order)
         default: return .nothing
         }
+    }
+
+    /// OrdRejReason 5, unknown order: the venue never heard of it, so it never will: the request came after the order on the same session. Of an order that it
+    /// has spoken of it contradicts itself.
+    private func meaningOfUnknownOrder(for order: OrderState) -> ReportMeaning {
+        // It was asked under the id of a replace: that never reached it, which says nothing of the order.
+        if order.replaces.pending != nil, requestID == order.replaceID { return .event(.replaceRejected(reason: "not_routed")) }
+        // What has ended it need not know any more.
+        if !order.status.isOpen { return .nothing }
+        let question = question
+        // Ours alone, or asked before it was sent again: the answer tells of the past. Without a question's name nobody can tell.
+        if order.status == .accepted || (question?.resends ?? 0) != order.resends { return .nothing }
+        if order.wasHeardOf { return .forgotten }
+        if let question, let sentIn = order.unansweredIn, sentIn > 0, question.generation > sentIn { return .lostInReset }
+        return .event(.notRouted)
+    }
+
+    /// The question of ours that it answers; nil where it names none, or one that nobody can have asked: of a generation of the numbers that had not begun
+    /// when it arrived.
+    private var question: StatusQuestion? {
+        guard let question = statusQuestion.flatMap({ StatusQuestion($0) }), let receivedIn, question.generation <= receivedIn else { return nil }
+        return question
     }
 
     /// How the venue has an open order otherwise than we do: with another total, or by a replace that is not in force here. So it is after a restore to before

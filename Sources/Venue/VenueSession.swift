@@ -80,10 +80,17 @@ final class VenueSession: SessionStore {
                 epoch: epoch,
                 milliseconds: settings.leaseDuration
             )
-        else { throw LeaseLost(why: "another router holds session \(settings.sessionID)") }
+        else { throw LeaseLost(why: try whyNotOurs()) }
         leaseDeadline = asked + settings.leaseDuration
         leaseDue = asked + settings.leaseRenewal
         return taken
+    }
+
+    private func whyNotOurs() throws(PostgresError) -> String {
+        if let inForce = try database.sessionInForce()?.id, inForce != settings.sessionID {
+            return "orders go by the session \(inForce) now, not by \(settings.sessionID): this router has to be started with that one"
+        }
+        return "another router holds session \(settings.sessionID)"
     }
 
     /// Renews the lease when it is due. A new epoch means that it had run out in between: whatever is in memory is not to be trusted.

@@ -153,6 +153,9 @@ import Trading
             #expect(await call(venue, .post, "/quote", [("symbol", "F"), ("bid", "9.98"), ("ask", "10.00")]).1 == "F 9.98 10.00\n")
             #expect(await call(venue, .post, "/repeat", [("party", "ORDERS"), ("count", "1")]).1 == "1 sent again\n")
             await client.wait { $0.received.count >= 5 }
+            #expect(await call(venue, .post, "/forget", [("order", "a")]).1 == "done\n")
+            #expect(await !call(venue, .get, "/orders", [("symbol", "F")]).1.contains("a X1") && venue.order("a") == nil)
+            #expect(await call(venue, .post, "/forget", [("order", "a")]).1.contains("unknownOrder"))
             for path in ["/release", "/end-day"] { #expect(await call(venue, .post, path).0 == 200) }
             for path in ["/quotes", "/halt"] { #expect(await call(venue, .post, path, [("symbol", "F"), ("on", "no")]).1 == "done\n") }
             #expect(await call(venue, .post, "/refuse", [("on", "no")]).1 == "done\n")

@@ -82,12 +82,16 @@ private struct World {
     mutating func turn() throws {
         time.wall += 100
         time.monotonic += 100
-        switch Int.random(in: 0..<12, using: &generator) {
+        switch Int.random(in: 0..<13, using: &generator) {
         case 0...4: try send(newOrder())
         case 5: try send(request(Bool.random(using: &generator) ? .orderCancelRequest : .orderCancelReplaceRequest))
         case 6: try send(request(.orderStatusRequest))
         case 7: try state.tick(frozen: false, at: time.wall)
         case 8...10: try pull()
+        case 11:
+            guard let id = state.exchange.orders.keys.sorted().randomElement(using: &generator) else { return }
+            state.exchange.forget(id)
+            try state.record([], [], at: time.wall)
         default: try kill()
         }
     }

@@ -45,7 +45,9 @@ package struct OperatorCommand: Sendable {
 
 extension Town {
     /// `order-router <words>` on the town's database.
-    package func operate(_ words: String...) async throws -> OperatorCommand {
+    package func operate(_ words: String...) async throws -> OperatorCommand { try await operate(words) }
+
+    package func operate(_ words: [String]) async throws -> OperatorCommand {
         let environment = environment()
         let kept = ["ORDER_ROUTER_DATABASE_URL", "ORDER_ROUTER_MIGRATIONS"]
         return try await OperatorCommand(words, environment.filter { kept.contains($0.key) })

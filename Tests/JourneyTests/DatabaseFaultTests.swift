@@ -1,3 +1,4 @@
+import ExchangeSimulator
 import Foundation
 import JourneySupport
 import Postgres
@@ -63,6 +64,40 @@ extension Faults {
                 print("restarts: answers by status \(load.now.statuses)")
                 #expect(!router.hasEnded)
                 try await load.verify(town)
+            }
+            try cluster.stop()
+        }
+
+        @Test func `that goes away while a router waits for its venue is waited for as well`() async throws {
+            let cluster = try PrivateCluster(at: TestServer.temporaryPath() + "-waiting")
+            try cluster.stopWhenThisProcessEnds(removingFolder: true)
+            try cluster.start()
+            let town = try await Town(accounts: 1, database: TestDatabase(on: cluster))
+            try await town.run { town in
+                // It has its prices; nobody listens where its orders are to go.
+                var configuration = SimulatedVenue.Configuration()
+                configuration.frozen = true
+                configuration.port = try SimulatedVenue(configuration, log: { _ in }).start()
+                let router = try town.router([
+                    "ORDER_ROUTER_VENUE": "127.0.0.1:\(configuration.port)", "ORDER_ROUTER_MARKET_DATA": "127.0.0.1:\(town.venuePort)",
+                ])
+                try await eventually("a router that waits") { router.log.contains { $0.contains("event=starting") } || router.hasEnded }
+                try await Task.detached { try cluster.stop() }.value
+                try await eventually("its trouble") { router.log.contains { $0.contains("part=start") } || router.hasEnded }
+                #expect(!router.hasEnded, "\(router.log)")
+                try await Task.detached { try cluster.start() }.value
+                let venue = try SimulatedVenue(configuration, log: { _ in })
+                _ = try venue.start()
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { try await venue.run() }
+                    let port = try #require(await router.ready(), "\(router.log)")
+                    let answer = try await town.phones[0].place(Circle.terms(.buy, 1), key: Circle.newKey(), port: port)
+                    #expect(answer.status == 201, "\(answer.text)")
+                    try await town.quiet()
+                    group.cancelAll()
+                }
+                #expect(!router.log.contains { $0.contains("station_failed") })
+                try await town.readers.verify(venue)
             }
             try cluster.stop()
         }

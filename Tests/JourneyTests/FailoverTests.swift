@@ -91,6 +91,70 @@ extension Faults {
             }
         }
 
+        @Test func `of different sessions do not share a database: the second is refused at its start, and is told what to do`() async throws {
+            let town = try await Town(accounts: 1)
+            try await town.run { town in
+                let first = try town.router()
+                let port = try #require(await first.ready(), "\(first.log)")
+                for other in [["ORDER_ROUTER_TARGET_COMP_ID": "OTHER"], ["ORDER_ROUTER_SENDER_COMP_ID": "ORDERS2"]] {
+                    let second = try town.secondRouter(other)
+                    try await eventually("the end of the second") { second.hasEnded }
+                    let refusal = "orders of this database go by the session ORDERS->EXCH, and --sender-comp-id"
+                    #expect(second.log.contains { $0.contains(refusal) && $0.contains("order-router change-session") }, "\(second.log)")
+                }
+                let change = ["change-session", "--target-comp-id", "OTHER", "--by", "ann"]
+                let early = try await town.operate(change)
+                #expect(early.status == 1 && early.text.contains("a router speaks for the session ORDERS->EXCH"), "\(early.text)")
+                // The first has noticed nothing.
+                let resting = try await town.phones[0].place(Circle.terms(.buy, 1, "NVDA", .limit, limit: "120.00"), key: Circle.newKey(), port: port)
+                #expect(resting.status == 201, "\(resting.text)")
+                try await town.quiet()
+                #expect(!first.log.contains { $0.contains("lease") || $0.contains("leg_failed") }, "\(first.log)")
+                first.signal(SIGTERM)
+                await first.ended()
+                let open = try await town.operate(change)
+                #expect(open.status == 1 && open.text.contains("1 WORKING"), "\(open.text)")
+                try await Self.changeTheVenue(town, change)
+            }
+        }
+
+        /// Deliberately: what is open is ended by the session of before, then orders go by another one to the same simulator under another name.
+        private static func changeTheVenue(_ town: Town, _ change: [String]) async throws {
+            let last = try town.router()
+            _ = try #require(await last.ready(), "\(last.log)")
+            #expect(try await town.operate(["kill-switch", "on", "--reason", "the venue changes"]).status == 0)
+            last.signal(SIGTERM)
+            await last.ended()
+            let changed = try await town.operate(change)
+            #expect(changed.status == 0 && changed.text.contains("ORDERS->OTHER from now on"), "\(changed.text)")
+            #expect(try await town.operate(change).text.contains("already"))
+            #expect(try await town.operate(["kill-switch", "off"]).status == 0)
+            let old = try town.router()
+            try await eventually("the end of the old one") { old.hasEnded }
+            #expect(old.log.contains { $0.contains("go by the session ORDERS->OTHER") }, "\(old.log)")
+
+            var configuration = SimulatedVenue.Configuration()
+            configuration.frozen = true
+            configuration.compID = "OTHER"
+            let venue = try SimulatedVenue(configuration, log: { _ in })
+            let venuePort = try venue.start()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await venue.run() }
+                let new = try town.router(["ORDER_ROUTER_VENUE": "127.0.0.1:\(venuePort)", "ORDER_ROUTER_TARGET_COMP_ID": "OTHER"])
+                let port = try #require(await new.ready(), "\(new.log)")
+                // Reports of the new venue are counted behind the old one's, and settled.
+                let filled = try await town.phones[0].place(Circle.terms(.buy, 1), key: Circle.newKey(), port: port)
+                let id = try #require(filled.member("order_id"), "\(filled.text)")
+                try await eventually("its fill") {
+                    try await town.texts("SELECT venue FROM executions WHERE order_id = '\(id)'") == ["OTHER"]
+                }
+                new.signal(SIGTERM)
+                await new.ended()
+                group.cancelAll()
+            }
+            try await town.readers.verify(venue)
+        }
+
         @Test func `accept nothing once a halt has been answered, and let cancels pass`() async throws {
             let town = try await Town(accounts: 3)
             try await town.run { town in

@@ -35,9 +35,11 @@ extension Faults {
                 }
                 let generation = try await circle.readers.read { try $0.resetSession("ORDERS->EXCH", by: "test", at: Circle.now()) }
                 #expect(generation == 2)
-                let events = try await circle.events(of: account, past.resting, until: .cancelled)
-                #expect(events.map(\.type).suffix(2) == [.unknown, .cancelled])
-                #expect(try await circle.balance(account).held == .zero)
+                // It had the order, and nobody knows what it did with it: the hold stays, and a person is told.
+                try await circle.alarmed("forgotten_by_venue", past.resting)
+                let forgotten = try await circle.order(past.resting, of: account)
+                #expect((forgotten.status, forgotten.reason, forgotten.held) == (.unknown, "forgotten_by_venue", Amount(whole: 1_200)!))
+                #expect(try await circle.balance(account).held == Amount(whole: 1_200)!)
                 try await circle.ready()
                 // The new venue counts its ExecIDs from one: past those that the old one gave to fills.
                 for _ in 0..<4 {
@@ -49,8 +51,28 @@ extension Faults {
                 #expect(circle.venue.receivedCount == 5)
                 #expect(try await circle.order(past.filled, of: account).filledQuantity == 10)
                 #expect(try await circle.texts("SELECT action FROM operator_audit WHERE action = 'session_reset'").count == 1)
+                try await Self.end(past.resting, of: account, circle)
                 try await circle.verify()
             }
+        }
+
+        /// Asked about again and again, it stays as it is, alarmed once, until an operator has the word of the venue's people.
+        private static func end(_ id: OrderID, of account: AccountID, _ circle: Circle) async throws {
+            let asked = "SELECT count(*)::text FROM inbox WHERE order_id = '\(id)' AND reject_reason = 5"
+            let already = Int(try await circle.texts(asked)[0]) ?? 0
+            try await circle.until("three answers more") { Int(try await circle.texts(asked)[0]) ?? 0 >= already + 3 }
+            #expect(try await circle.order(id, of: account).status == .unknown)
+            #expect(try await circle.texts("SELECT kind FROM alarms WHERE order_id = '\(id)'") == ["forgotten_by_venue"])
+            let outcomes = try await circle.readers.read { database in
+                try EndForgotten(database, by: "ann", venueSays: "not on our book, nothing filled", now: Circle.now).end([id], filled: 0)
+            }
+            // An answer may just have come: then it says so, and changes nothing.
+            if outcomes.map(\.word) == [.reportWaits] { return try await end(id, of: account, circle) }
+            #expect(outcomes.map(\.word) == [.ended])
+            let events = try await circle.events(of: account, id, until: .cancelled)
+            #expect(events.map(\.type).suffix(2) == [.unknown, .cancelled] && events.last?.order.reason == "ended_by_operator")
+            // What rests at the venue of now.
+            #expect(try await circle.balance(account).held == Amount(whole: 480)!)
         }
 
         @Test func `of the numbers alone says where the orders stand after the reset`() async throws {

@@ -151,5 +151,49 @@ extension Faults {
                 try await town.verify()
             }
         }
+
+        @Test func `ends an order that the venue has forgotten, with the word of its people, and no other`() async throws {
+            let town = try await Town(accounts: 1)
+            try await town.run { town in
+                let router = try town.router(["ORDER_ROUTER_ASK_INTERVAL": "1s"])
+                let port = try #require(await router.ready(), "\(router.log)")
+                let resting = try await Self.place(town, "NVDA", limit: "120.00", port: port, until: .working)
+                let early = try await Self.end("0", resting, town)
+                #expect(early.status == 1 && early.text.contains("not forgotten") && early.text.contains("WORKING"), "\(early.text)")
+                #expect(try await Self.end("0", Self.stranger, town).text.contains("not found"))
+                #expect(try await Self.end("many", resting, town).status == 2)
+                let filled = try await Self.place(town, "NVDA", limit: "126.00", port: port, until: .filled)
+                // The venue's memory of both is gone. Of what has ended nobody asks.
+                for id in [resting, filled] { try town.venue.forget(id) }
+                let compared = try await town.operate("reconcile")
+                #expect(compared.status == 1 && compared.text.contains(resting) && !compared.text.contains(filled), "\(compared.text)")
+                try await Self.reached(town, resting, .unknown)
+                try await eventually("the alarm") {
+                    router.log.contains { $0.contains("event=alarm kind=forgotten_by_venue") && $0.contains(resting) }
+                }
+                let listed = try await town.operate("orders", "unknown")
+                #expect(listed.text.contains("forgotten_by_venue") && listed.text.contains("1200.00"), "\(listed.text)")
+                // Its cancel does not end it either: the venue does not know what is to be cancelled.
+                #expect(try await town.operate("orders", "cancel", resting, "--by", "ann", "--reason", "drill").status == 0)
+                try await eventually("the refusal") { try await town.texts("SELECT order_id FROM log WHERE type = 6") == [resting] }
+                #expect(try await Self.end("10", resting, town).text.contains("fills differ"))
+                try await eventually("its end") { try await Self.end("0", resting, town).status == 0 }
+                try await Self.reached(town, resting, .cancelled)
+                #expect(try await town.texts("SELECT kind FROM alarms WHERE order_id = '\(resting)'") == ["forgotten_by_venue"])
+                let shown = try await town.operate("orders", "show", resting)
+                for part in [
+                    "ended_by_operator", "order_ended by ann", "0 filled, 1200.00 released; the venue: bob of the desk: out",
+                    "alarm forgotten_by_venue",
+                ] {
+                    #expect(shown.text.contains(part), "\(part) in\n\(shown.text)")
+                }
+                #expect(try await Self.end("0", resting, town).text.contains("not open"))
+                try await town.verify()
+            }
+        }
+
+        private static func end(_ filled: String, _ id: String, _ town: Town) async throws -> OperatorCommand {
+            try await town.operate("orders", "end", id, "--filled", filled, "--venue-says", "bob of the desk: out", "--by", "ann")
+        }
     }
 }

@@ -402,7 +402,7 @@ private let faults: [(word: String, bring: @Sendable (inout Scene) -> Void)] = [
     }
 
     @Test func `is one whose own time lies before the recovery, a client's clock allowed for`() {
-        let edge = now - rules.clockTolerance
+        let edge = now - DeskRules.clockTolerance
         for (at, word) in [(edge, "keyRecovering"), (edge - 1, "accepted")] {
             let scene = scene(nil, at: at)
             #expect(scene.decide([.place(scene.submitted)]).verdicts.map(\.word) == [word])

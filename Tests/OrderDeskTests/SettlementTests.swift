@@ -217,7 +217,7 @@ import Trading
     }
 
     private func unknown(_ inbox: Int64, _ question: String) -> InboxReport {
-        report(inbox, "I") { ($0.orderStatus, $0.rejectReason, $0.statusQuestion) = ("8", 5, question) }
+        report(inbox, "I") { ($0.orderStatus, $0.rejectReason, $0.statusQuestion, $0.receivedIn) = ("8", 5, question, 2) }
     }
 
     @Test func `gives an order that was lost in a reset back to the sender, once for each question`() {
@@ -247,7 +247,7 @@ import Trading
             settlement.settle(report(1, "I", change))
             #expect(settled(settlement)?.unansweredIn == 0)
             settlement.settle(unknown(2, "2.0"))
-            #expect(settled(settlement)?.status == .cancelled)
+            #expect(settled(settlement)?.status == .unknown && settled(settlement)?.reason == "forgotten_by_venue")
             // It waits to be sent again, and is not.
             var waiting = begin(lost(resends: 1, .accepted))
             waiting.settle(report(1, "I", change))
@@ -264,5 +264,89 @@ import Trading
         var working = begin(lost(resends: 1, .accepted))
         working.settle(report(1, "0") { $0.orderStatus = "0" })
         #expect(settled(working)?.status == .working && settled(working)?.unansweredIn == 0)
+    }
+
+    @Test(arguments: [OrderStatus.working, .partiallyFilled])
+    func `holds what an order has that the venue had and does not know any more, and alarms once for as long as it says so`(_ status: OrderStatus) {
+        let before = order(status, filled: status == .working ? 0 : 40)
+        var settlement = begin(before)
+        settlement.settle(unknown(1, "2.0"))
+        settlement.settle(unknown(2, "2.0"))
+        let forgotten = settled(settlement)
+        #expect(forgotten?.status == .unknown && forgotten?.reason == "forgotten_by_venue" && forgotten?.held == before.held)
+        #expect(settlement.changes.events.map(\.type) == [.unknown] && settlement.changes.balances.journals.isEmpty)
+        #expect(settlement.alarms.map(\.0.kind) == [.forgottenByVenue] && settlement.changes.parked.isEmpty)
+        #expect(settlement.alarms[0].0.detail.contains("here are \(before.filledQuantity) of 100 filled"))
+        // The refusal of a cancel tells its client why, and the operator still sees what became of the order.
+        var cancel = forgotten!
+        (cancel.cancels, cancel.cancelPending) = (1, true)
+        var asked = begin(cancel)
+        var refusal = VenueReport(kind: .cancelReject)
+        (refusal.orderID, refusal.orderStatus, refusal.rejectReason, refusal.text) = (id.text, "8", 1, "unknown order")
+        asked.settle(InboxReport(inboxID: 3, shard: account.shard, report: refusal))
+        asked.settle(unknown(4, "2.0"))
+        #expect(asked.changes.events.map(\.type) == [.cancelRejected] && asked.changes.events[0].order.reason == "unknown order")
+        #expect(settled(asked)?.isForgotten == true && settled(asked)?.cancelPending == false && asked.alarms.isEmpty)
+    }
+
+    @Test func `believes a venue that speaks of an order again which it did not know`() {
+        var settlement = begin(order(.working))
+        settlement.settle(unknown(1, "2.0"))
+        // It does not say where the order stands: that it has it does not agree with what it said.
+        settlement.settle(report(2, "I") { $0.orderStatus = "6" })
+        #expect(settled(settlement)?.status == .unknown && settled(settlement)?.reason == "venue_has_it_after_all")
+        settlement.settle(unknown(3, "2.0"))
+        #expect(settlement.alarms.map(\.0.kind) == [.forgottenByVenue, .forgottenByVenue])
+        settlement.settle(report(4, "I") { ($0.orderStatus, $0.cumulativeQuantity) = ("0", 0) })
+        #expect(settled(settlement)?.status == .working && settled(settlement)?.reason == nil && settled(settlement)?.held == usd("10000"))
+        // What it reports books, whatever it has said before.
+        settlement.settle(unknown(5, "2.0"))
+        settlement.settle(report(6))
+        #expect(settled(settlement)?.status == .partiallyFilled && settled(settlement)?.filledQuantity == 40)
+        settlement.settle(unknown(7, "2.0"))
+        settlement.settle(report(8, "4"))
+        #expect(settled(settlement)?.status == .cancelled && settled(settlement)?.held == .zero)
+        // And of what has ended it may say what it likes.
+        let (events, alarms) = (settlement.changes.eventCount, settlement.alarms.count)
+        settlement.settle(unknown(9, "2.0"))
+        #expect(settlement.changes.eventCount == events && settlement.alarms.count == alarms && settled(settlement)?.reason == nil)
+    }
+
+    @Test func `knows that the venue has spoken of an order, whatever the report of it came to`() {
+        // A fill that cannot be booked, one under the id of another, a duplicate, a report that the database refuses, a cancel that came too late.
+        let other = [ExecutionKey(tradeDate: "20260316", execID: "e1"): BookedExecution(orderID: id, trade: Trade(quantity: 1, price: usd("1")))]
+        var tooLate = VenueReport(kind: .cancelReject)
+        (tooLate.orderID, tooLate.orderStatus) = (id.text, "2")
+        for (report, isRefused) in [
+            (report(1) { $0.lastPrice = nil }, false), (report(1), false), (report(1, "8") { $0.rejectReason = 6 }, false), (report(1, "0"), true),
+            (InboxReport(inboxID: 1, shard: account.shard, report: tooLate), false),
+        ] {
+            var routed = order()
+            (routed.cancels, routed.cancelPending) = (1, true)
+            var settlement = begin(routed, booked: other)
+            if isRefused { settlement.giveUp(report, why: "refused") } else { settlement.settle(report) }
+            #expect(settled(settlement)?.status == .unknown)
+            settlement.settle(unknown(2, "2.0"))
+            #expect(settled(settlement)?.isForgotten == true && settled(settlement)?.held == usd("10000"), "\(report.report)")
+        }
+        // Of one that it never spoke of its word ends it, as ever.
+        var never = begin(order())
+        never.settle(unknown(1, "2.0"))
+        #expect(settled(never)?.status == .cancelled && settled(never)?.reason == "not_routed" && never.alarms.isEmpty)
+    }
+
+    @Test func `asks about an order whose cancel is refused because the venue does not know it`() {
+        var refusal = VenueReport(kind: .cancelReject)
+        (refusal.orderID, refusal.rejectReason) = (id.text, 1)
+        for status in [OrderStatus.routed, .working] {
+            var asked = order(status)
+            (asked.cancels, asked.cancelPending) = (1, true)
+            var settlement = begin(asked)
+            settlement.settle(InboxReport(inboxID: 1, shard: account.shard, report: refusal))
+            #expect(settlement.changes.events.map(\.type) == [.cancelRejected, .unknown])
+            #expect(settled(settlement)?.reason == "venue_says_unknown_order" && settlement.alarms.isEmpty)
+            settlement.settle(unknown(2, "2.0"))
+            #expect(settled(settlement)?.reason == (status == .routed ? "not_routed" : "forgotten_by_venue"))
+        }
     }
 }

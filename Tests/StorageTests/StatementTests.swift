@@ -96,6 +96,7 @@ extension `On PostgreSQL, storage` {
             ("INSERT INTO shards (shard) VALUES (8)", "there_are_eight_shards"),
             ("INSERT INTO accounts (account_id, shard, created_at) VALUES ('~house-0', 0, 1)", "account_ids_are_plain"),
             ("INSERT INTO halts (scope, subject, at, by_whom, reason) VALUES ('venue', 'X', 1, '', '')", "venue_halts_name_no_subject"),
+            ("INSERT INTO fix_sessions (session_id) VALUES ('A->B'), ('A->C')", "one_session_is_in_force"),
             ("INSERT INTO halts (scope, subject, at, by_whom, reason) VALUES ('planet', 'X', 1, '', '')", "halt_scopes_are_known"),
         ]
 

@@ -72,6 +72,28 @@ extension `On PostgreSQL, storage` {
         }
     }
 
+    @Suite struct `Orders in doubt` {
+        @Test func `are asked about in turns, so that those which stay in doubt for days keep no other waiting`() throws {
+            let store = try Store()
+            let storage = try store.storage()
+            let numbers = Array(1...6)
+            try Store.accept(storage, numbers)
+            let record = try #require(try storage.takeLease(session: venueSession, holder: "h", epoch: 0, milliseconds: 600_000))
+            try Store.route(storage, numbers, record, from: 1)
+            try Store.change(storage, numbers, .doubted(reason: "venue_silent"))
+            var asked: [OrderID] = []
+            for round in 1...3 as ClosedRange<Int64> {
+                let now = round * 10_000
+                let next = try storage.unknownOrders(askedBefore: now - 5_000, limit: 2).map(\.id)
+                try store.database.connect().execute(
+                    "UPDATE orders SET asked_at = \(now) WHERE order_id IN (\(next.map { "'\($0)'" }.joined(separator: ", ")))"
+                )
+                asked += next
+            }
+            #expect(Set(asked) == Set(numbers.map { Store.order($0).id }), "\(asked)")
+        }
+    }
+
     @Suite struct `Orders that wait for the venue` {
         let store: Store
         let storage: Database

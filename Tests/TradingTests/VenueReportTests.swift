@@ -96,12 +96,6 @@ import Trading
         #expect(isUnbookable(meaning(execution("I") { ($0.orderStatus, $0.cumulativeQuantity) = (status, 41) }, .partiallyFilled)))
     }
 
-    @Test func `that never heard of the order ends it, unless it filled it`() {
-        let unheard = execution("I") { ($0.orderStatus, $0.rejectReason) = ("8", 5) }
-        #expect(meaning(unheard, .unknown) == .event(.cancelled(reason: "not_routed")))
-        #expect(isUnbookable(meaning(unheard, .partiallyFilled)))
-    }
-
     @Test func `that has an open order with other numbers than ours is not believed to agree`() {
         func status(_ status: String, quantity: Int64?, request: String? = nil) -> VenueReport {
             execution("I") { ($0.orderStatus, $0.orderQuantity, $0.requestID) = (status, quantity, request) }

@@ -28,10 +28,7 @@ extension Command {
         let whom = try arguments.required("by", "a name") { $0.isEmpty ? nil : $0 }
         let account = try arguments.parsed("account", "1 to 64 of A-Z, a-z, 0-9, _ and -", AccountID.init)
         guard (account == nil) != arguments.operands.isEmpty else { throw UsageError("Give either ids of orders or --account.") }
-        let given = try arguments.operands.map { text throws(UsageError) in
-            guard let id = OrderID(text) else { throw UsageError("'\(text)' is not an order's id: ord_<yyyymmdd>_ and 26 characters.") }
-            return id
-        }
+        let given = try orderIDs(arguments)
         let database = try Database(PostgresOptions(url: arguments.setting("database-url", \.databaseURL)))
         defer { database.drop() }
         if let account, try database.balances(of: account) == nil { throw CommandFailure("there is no account \(account)") }
@@ -77,6 +74,49 @@ extension Command {
             say(orders.isEmpty ? "No order is in doubt.\n" : DoubtReport.text(orders, at: now), terminator: "")
         }
         return .ok
+    }
+
+    static let ordersEnd = Command(
+        "orders end",
+        "Ends UNKNOWN orders that the venue had and does not know any more (forgotten_by_venue), on the word of the venue's people; audited.",
+        operands: [Operand("order", repeats: true, "Orders by their ids.")],
+        flags: [
+            Flag("filled", "n", .required, "Shares filled of each of them in all, as the venue's people say. It must be what is booked."),
+            Flag("venue-says", "text", .required, "Their word, for the audit: who said what, and when."),
+            Flag("by", "name", .required, "Who you are, for the audit."),
+        ],
+        settings: Setting.named("database-url"),
+        details: """
+            Says for each order what became of it. ended: CANCELLED (ended_by_operator), its hold is free. fills differ: other
+            than said are booked; the venue has to report what is missing, by its ExecID, then it can be ended. report waits: the
+            venue has just reported on it, look again. not forgotten: the venue is asked about it, or it is open as it should
+            be: orders cancel. With any but the first the command ends with 1. A fill that is reported later books and alarms.
+            """
+    ) { arguments in
+        let filled = try arguments.required("filled", "a whole number", ValueKind<Int64>.number(0...1_000_000_000).parse)
+        let words = try arguments.required("venue-says", "1 to 200 characters") { (1...200).contains($0.count) ? $0 : nil }
+        let whom = try arguments.required("by", "a name") { $0.isEmpty ? nil : $0 }
+        let ids = try orderIDs(arguments)
+        let database = try Database(PostgresOptions(url: arguments.setting("database-url", \.databaseURL)))
+        defer { database.drop() }
+        let outcomes = try EndForgotten(database, by: whom, venueSays: words, now: { Date.nowMilliseconds }).end(ids, filled: filled)
+        var table = TextTable(["order", "end", "status", "filled", "released", "reason"])
+        for outcome in outcomes {
+            let order = outcome.order
+            table.add([
+                outcome.id.text, outcome.word.rawValue, order?.status.text ?? "", order.map { String($0.filledQuantity) } ?? "",
+                order == nil ? "" : outcome.released.description, order?.reason.map { Log.quoted($0) } ?? "",
+            ])
+        }
+        say(table.text, terminator: "")
+        return outcomes.allSatisfy { $0.word == .ended } ? .ok : .failed
+    }
+
+    private static func orderIDs(_ arguments: Arguments) throws(UsageError) -> [OrderID] {
+        try arguments.operands.map { text throws(UsageError) in
+            guard let id = OrderID(text) else { throw UsageError("'\(text)' is not an order's id: ord_<yyyymmdd>_ and 26 characters.") }
+            return id
+        }
     }
 
     static let ordersShow = Command(

@@ -26,7 +26,7 @@ extension Command {
         let recover = Recover(options, session: session, by: operatorName(arguments), now: { Date.nowMilliseconds })
         guard let (recovered, doubted) = try recover.run(nextOut: nextOut) else {
             throw CommandFailure(
-                "not recovered: a router speaks for the session \(session), there is no such session here, or --next-out is below what was sent already"
+                "not recovered: a router speaks for the session \(session), orders do not go by it here, or --next-out is below what was sent already"
             )
         }
         say(

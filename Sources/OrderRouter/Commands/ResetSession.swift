@@ -14,12 +14,10 @@ extension Command {
             is sent as new again.
             """
     ) { arguments in
-        let sender = try arguments.setting("sender-comp-id", \.venue.senderCompID)
-        let target = try arguments.setting("target-comp-id", \.venue.targetCompID)
-        let session = "\(sender)->\(target)"
+        let session = try venueSession(arguments)
         let database = try Database(PostgresOptions(url: arguments.setting("database-url", \.databaseURL)))
         guard let generation = try database.resetSession(session, by: operatorName(arguments), at: Date.nowMilliseconds) else {
-            throw CommandFailure("there is no session \(session)")
+            throw CommandFailure("orders do not go by a session \(session)")
         }
         print("The session \(session) begins again with its next logon (generation \(generation)).")
         return .ok

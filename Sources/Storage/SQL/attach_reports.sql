@@ -7,6 +7,9 @@ WITH adopted AS MATERIALIZED (SELECT * FROM unnest($1::text[], $2::smallint[]) A
     WHERE i.shard = 0 AND i.exec_type IS DISTINCT FROM 'I' AND i.kind IN (1, 2)
 ), numbered AS (
     UPDATE fix_sessions SET next_inbox = next_inbox + (SELECT count(*) FROM reports) WHERE session_id = $3 RETURNING next_inbox
+), heard AS (
+    -- Adopted on the venue's word that it has them.
+    UPDATE orders o SET unanswered_in = 0 FROM adopted a WHERE o.order_id = a.order_id
 ), moved AS (
     UPDATE inbox i SET inbox_id = n.next_inbox - (SELECT count(*) FROM reports) + r.place - 1, shard = r.shard
     FROM reports r CROSS JOIN numbered n WHERE i.shard = r.shard_before AND i.inbox_id = r.inbox_id

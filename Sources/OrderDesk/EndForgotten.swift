@@ -1,0 +1,99 @@
+package import Postgres
+package import Storage
+package import Trading
+
+/// end: the way on for an order that the venue had and does not know any more (`forgotten_by_venue`). Its session has lost the memory of it, so no report
+/// will ever end it; the venue's people can say what was filled of it. An operator who has their word ends it: CANCELLED, its hold free, its client told,
+/// and his name and their words in the audit, all in one commit.
+///
+/// Only where nothing here contradicts that word: the venue's newest report is that it does not know the order, none waits to be settled, and what was filled
+/// is booked. Should the venue report a fill all the same, it books and alarms as any after an end.
+package final class EndForgotten {
+    /// What became of it.
+    package enum Word: String, Sendable {
+        case ended
+        /// Shares are booked otherwise: the venue has to report what is missing, by its ExecID.
+        case fillsDiffer = "fills differ"
+        /// The venue has reported on it, and nobody has settled it yet.
+        case reportWaits = "report waits"
+        /// Open, and not forgotten by the venue: its way goes on, or it is asked about.
+        case notForgotten = "not forgotten"
+        case notOpen = "not open"
+        case notFound = "not found"
+    }
+
+    package struct Outcome: Sendable {
+        package let id: OrderID
+        package let word: Word
+        /// As it stands then; nil where there is none.
+        package let order: OrderState?
+        /// What it held until then.
+        package let released: Amount
+    }
+
+    private let database: Database
+    private let whom: String
+    private let words: String
+    private let now: @Sendable () -> Int64
+
+    /// - Parameters:
+    ///   - whom: for the audit.
+    ///   - words: the venue's: who said what.
+    package init(_ database: Database, by whom: String, venueSays words: String, now: @escaping @Sendable () -> Int64) {
+        self.database = database
+        self.whom = whom
+        self.words = words
+        self.now = now
+    }
+
+    /// One outcome for each order, in the order given.
+    ///
+    /// - Parameter filled: shares in all of each of them, by the venue's word.
+    package func end(_ ids: [OrderID], filled: Int64) throws(PostgresError) -> [Outcome] {
+        var outcomes: [OrderID: Outcome] = [:]
+        // Read without a lock, for their shards alone: an order never changes its account.
+        let found = try database.orders(ids)
+        for (shard, orders) in Dictionary(grouping: found.values, by: \.account.shard).sorted(by: { $0.key < $1.key }) {
+            for outcome in try end(orders.map(\.id), of: shard, filled: filled) { outcomes[outcome.id] = outcome }
+        }
+        return ids.map { outcomes[$0] ?? Outcome(id: $0, word: .notFound, order: nil, released: .zero) }
+    }
+
+    /// Orders of one shard, in one transaction.
+    private func end(_ ids: [OrderID], of shard: Int16, filled: Int64) throws(PostgresError) -> [Outcome] {
+        do {
+            let reads = try database.beginOrders(shards: [shard], orders: ids)
+            guard let lock = reads.locks.first else { preconditionFailure("Every shard has its row.") }
+            let waiting = try database.waitingReports(of: ids, lock)
+            var changes = reads.changes(at: now())
+            let outcomes = reads.orders.values.sorted { $0.createdAt < $1.createdAt }.map { order in
+                let word = waiting.contains(order.id) ? .reportWaits : Self.word(of: order, filled: filled)
+                return word == .ended ? end(order, &changes) : Outcome(id: order.id, word: word, order: order, released: .zero)
+            }
+            let audited = outcomes.filter { $0.word == .ended }.map { "\($0.id): \(filled) filled, \($0.released) released; the venue: \(words)" }
+            try database.commit(changes, audited: audited, as: "order_ended", by: whom)
+            return outcomes
+        } catch {
+            database.rollback()
+            throw error
+        }
+    }
+
+    private static func word(of order: OrderState, filled: Int64) -> Word {
+        if !order.status.isOpen { return .notOpen }
+        if !order.isForgotten { return .notForgotten }
+        return order.mayEnd(filled: filled) ? .ended : .fillsDiffer
+    }
+
+    private func end(_ found: OrderState, _ changes: inout ShardChanges) -> Outcome {
+        var order = found
+        guard case .changed(let type, _) = order.apply(OrderState.endedByOperator, balances: &changes.balances, at: changes.at) else {
+            preconditionFailure("An UNKNOWN order can be cancelled.")
+        }
+        changes.update(order)
+        changes.tell(type, of: order)
+        // An order that ends takes its replace along: its client is told.
+        if found.replaces.pending != nil { changes.tell(.replaceRejected, of: order) }
+        return Outcome(id: order.id, word: .ended, order: order, released: found.held)
+    }
+}

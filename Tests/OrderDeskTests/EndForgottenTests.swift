@@ -1,0 +1,103 @@
+import OrderDesk
+import Postgres
+import Storage
+import TestSupport
+import Testing
+import Trading
+
+extension `On PostgreSQL, the desk` {
+    /// An operator has the word of the venue's people on orders that its session does not know any more.
+    @Suite struct `on the word of the venue's people` {
+        let room: Room
+        let storage: Database
+
+        init() async throws {
+            room = try Room()
+            storage = room.storage()
+            let own = queue()
+            let room = room
+            let verdicts = try await room.withLanes(1, on: own) { await decide((1...3).map { (own, .place(submission($0))) }) }
+            #expect(verdicts.allSatisfy { $0.word == "accepted" }, "\(words(verdicts))")
+            try room.route()
+        }
+
+        private func id(_ number: Int) -> OrderID { identity(account, key(number)) }
+
+        private func report(_ number: Int, _ execType: String, _ change: (inout VenueReport) -> Void = { _ in }) -> VenueReport {
+            var report = VenueReport(kind: .execution)
+            (report.orderID, report.execType, report.execID, report.tradeDate) = (id(number).text, execType, "e\(execType)\(number)", "20260316")
+            change(&report)
+            return report
+        }
+
+        private func unknownOrder(_ number: Int) -> VenueReport { report(number, "I") { ($0.orderStatus, $0.rejectReason) = ("8", 5) } }
+
+        private func end(_ numbers: [Int], filled: Int64) throws -> [EndForgotten.Outcome] {
+            try EndForgotten(storage, by: "ann", venueSays: "bob of the desk, 10:15: out", now: { now }).end(numbers.map(id), filled: filled)
+        }
+
+        private var held: Int64 { get throws { try room.value("SELECT held FROM balances WHERE account_id = 'acc_1' AND asset = '$'") } }
+
+        private var audited: String {
+            get throws {
+                try room.text("SELECT COALESCE(string_agg(by_whom || ' ' || detail, ','), '') FROM operator_audit WHERE action = 'order_ended'")
+            }
+        }
+
+        @Test func `ends an order with what is booked, frees its hold, tells its client, and is audited`() throws {
+            let fill = report(2, "F") { ($0.lastQuantity, $0.lastPrice) = (4, usd("99")) }
+            try room.receive([report(1, "0"), fill, report(3, "0"), unknownOrder(1), unknownOrder(2)])
+            try room.settle()
+            #expect(try held == usd("2600").units)
+            #expect(try room.value("SELECT count(*) FROM alarms WHERE kind = 'forgotten_by_venue'") == 2)
+            // Other than is booked, and what nobody doubts.
+            #expect(try end([1], filled: 4).map(\.word) == [.fillsDiffer])
+            #expect(try end([2], filled: 0).map(\.word) == [.fillsDiffer])
+            #expect(try end([3, 9], filled: 0).map(\.word) == [.notForgotten, .notFound])
+            #expect(try held == usd("2600").units && audited == "")
+
+            let ended = try end([2], filled: 4)
+            #expect(ended.map(\.word) == [.ended] && ended[0].released == usd("600") && ended[0].order?.status == .cancelled)
+            #expect(try held == usd("2000").units)
+            #expect(try room.text("SELECT reason FROM orders WHERE order_id = '\(id(2))'") == "ended_by_operator")
+            #expect(try room.text("SELECT string_agg(type::text, ' ' ORDER BY event_number) FROM log WHERE order_id = '\(id(2))'") == "1 2 4 10 7")
+            #expect(try audited == "ann \(id(2)): 4 filled, 600.00 released; the venue: bob of the desk, 10:15: out")
+            #expect(try end([2], filled: 4).map(\.word) == [.notOpen])
+            try room.check()
+        }
+
+        @Test func `ends nothing that the venue has reported on meanwhile, nor what it has again`() throws {
+            try room.receive([report(1, "0"), report(2, "0"), unknownOrder(1), unknownOrder(2)])
+            try room.settle()
+            try room.receive([report(1, "F") { ($0.lastQuantity, $0.lastPrice) = (4, usd("99")) }, report(2, "I") { $0.orderStatus = "6" }], from: 5)
+            #expect(try end([1, 2], filled: 0).map(\.word) == [.reportWaits, .reportWaits])
+            try room.settle()
+            #expect(try end([1, 2], filled: 0).map(\.word) == [.notForgotten, .notForgotten])
+            #expect(try room.status(id(1)) == .partiallyFilled && room.status(id(2)) == .unknown)
+            #expect(try held == usd("2600").units && audited == "")
+            try room.check()
+        }
+
+        @Test func `ends an order whose later fill books and alarms`() throws {
+            try room.receive([report(1, "0"), unknownOrder(1)])
+            try room.settle()
+            #expect(try end([1], filled: 0).map(\.word) == [.ended])
+            try room.receive([report(1, "F") { ($0.lastQuantity, $0.lastPrice) = (4, usd("99")) }], from: 3)
+            try room.settle()
+            #expect(try room.text("SELECT string_agg(kind, ' ' ORDER BY alarm_id) FROM alarms") == "forgotten_by_venue fill_after_end")
+            #expect(try room.value("SELECT filled_quantity FROM orders WHERE order_id = '\(id(1))'") == 4)
+            try room.check()
+        }
+
+        @Test func `ends nothing that the venue never spoke of: its session's word does`() throws {
+            try room.sweep(at: now + 10_001)
+            #expect(try room.status(id(1)) == .unknown)
+            #expect(try end([1], filled: 0).map(\.word) == [.notForgotten])
+            try room.receive([unknownOrder(1)])
+            try room.settle()
+            #expect(try room.text("SELECT reason FROM orders WHERE order_id = '\(id(1))'") == "not_routed")
+            #expect(try room.value("SELECT count(*) FROM alarms") == 0)
+            try room.check()
+        }
+    }
+}
