@@ -20,6 +20,12 @@ struct VenueForRecordedPrices: Error, CustomStringConvertible {
     let description = "the venue's Logon does not say that it is a test system (464=Y) and prices are recorded ones: it gets no order"
 }
 
+/// The venue has lost its sequence numbers. It is not tried again: each attempt takes it a few numbers on, until it would be past those that we expect, and
+/// what it had still to send would be skipped without a word.
+struct NumbersLost: Error, CustomStringConvertible {
+    let description = "the venue has lost its sequence numbers (MsgSeqNum too low in its Logon): order-router reset-session, once it agrees"
+}
+
 /// The venue's FIX session as its driver sees it: numbers, messages and reports in PostgreSQL, under a lease.
 ///
 /// Send.swift and Receive.swift are its two legs. Everything here runs on the session's own thread.
@@ -63,11 +69,12 @@ final class VenueSession: SessionStore {
         record = nil
         let record = try takeLease(epoch: 0)
         self.record = record
+        if record.lostAt != nil { throw NumbersLost() }
         return SessionNumbers(generation: record.generation, nextOut: Int(record.nextOut), nextIn: Int(record.nextIn))
     }
 
-    func lastUsed() throws -> Int64? {
-        try database.sessionUsed(settings.sessionID, generation: try held().generation)
+    func began() throws -> Int64? {
+        try database.sessionBegan(settings.sessionID, generation: try held().generation)
     }
 
     private func takeLease(epoch: Int64) throws -> SessionRecord {
@@ -184,6 +191,9 @@ final class VenueSession: SessionStore {
                 observer.trouble("sequence numbers began again, generation \(generation): every order at the venue is asked about")
             case .inboundSkipped(let from, let through):
                 observer.trouble("the venue skipped its messages \(from) to \(through): they will never come")
+            case .numbersLost(let expected, let received):
+                observer.trouble("the venue's Logon has MsgSeqNum \(received), \(expected) was due: it has lost its sequence numbers")
+                try database.noteNumbersLost(by: settings.sessionID, epoch: try held().epoch, at: now)
             case .askedBeyondSent(let from, let next): observer.trouble("the venue asks for message \(from), our next is \(next)")
             }
         } catch {

@@ -2,7 +2,7 @@
 -- cancels and replaces of open orders numbered past those that were lost. No row: a router speaks for the session.
 -- $1 session id text, $2 next_out bigint or null (then $3 more than it is), $3 bigint, $4 now bigint, $5 by whom text, $6 cancels skipped smallint
 WITH session AS (
-    UPDATE fix_sessions SET next_out = COALESCE($2::bigint, next_out + $3::bigint), lease_epoch = lease_epoch + 1, lease_until = 0, logged_on = false
+    UPDATE fix_sessions SET next_out = COALESCE($2::bigint, next_out + $3::bigint), lease_epoch = lease_epoch + 1, lease_until = 0, logged_on = false, lost_at = NULL
     WHERE session_id = $1 AND lease_until <= (extract(epoch FROM clock_timestamp()) * 1000)::bigint AND COALESCE($2::bigint, next_out) >= next_out
     RETURNING next_out, next_in
 ), events AS (
