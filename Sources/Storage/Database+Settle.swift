@@ -330,6 +330,7 @@ extension Rows {
             report.text = optionalText(row, 15)
             report.execRefID = optionalText(row, 19)
             report.statusQuestion = optionalText(row, 20)
+            report.isRepeated = bool(row, 21)
             let symbol = isNull(row, 18) ? nil : Symbol(text(row, 18))
             return InboxReport(inboxID: int64(row, 0), shard: int16(row, 16), report: report, order: symbol.map { (account(row, 17), $0) })
         }

@@ -198,6 +198,7 @@ extension Database {
         values.append(boundsOf: reports.compactMap { $0.report.orderID.flatMap(OrderID.init)?.text })
         values.append(reports.map { $0.report.execRefID?.storable })
         values.append(reports.map { $0.report.statusQuestion?.storable })
+        values.append(reports.map(\.report.isRepeated))
         return values
     }
 

@@ -106,6 +106,7 @@ package enum SQL {
     static let readTableSizes = Statement("read_table_sizes")
     static let readUnknownOrders = Statement("read_unknown_orders")
     static let readVenueUp = Statement("read_venue_up")
+    static let readWaitingRequests = Statement("read_waiting_requests")
     static let readWholeTables = Statement("read_whole_tables")
     static let recoverDatabase = Statement("recover_database")
     static let releaseLease = Statement("release_lease")
@@ -156,7 +157,7 @@ package enum SQL {
         readOpenReconciliations, readOrderParts, readOrdersAtVenue, readOrdersByID, readOrdersInDoubt,
         readOrdersToCancel, readOutbox, readOverdueOrders, readPartObstacle, readParts, readPendingCancels, readReconciliation,
         readReconciliationAnswer, readRecoveredKeys, readSent, readSessionBegan, readSilentOrders,
-        readTableSizes, readUnknownOrders, readVenueUp, readWholeTables, recoverDatabase, releaseLease,
+        readTableSizes, readUnknownOrders, readVenueUp, readWaitingRequests, readWholeTables, recoverDatabase, releaseLease,
         resetSession, rollUpDays, setCancelTimer, setLoggedOn, showOrder, showOrderAlarms, showOrderEntries,
         showOrderEvents, showOrderExecutions, showOrderReceived, showOrderSent, takeLease, updateOrders,
         upsertInstruments, verifyAlarms, verifyBalances, verifyCounters, verifyEntries, verifyEvents,

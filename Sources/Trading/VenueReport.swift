@@ -53,6 +53,8 @@ package struct VenueReport: Sendable, Hashable {
     package var text: String?
     /// Tag 790: the question of ours that a status answers.
     package var statusQuestion: String?
+    /// Tag 43: sent before under this number, perhaps long ago. What it says was so then.
+    package var isRepeated = false
 
     package init(kind: Kind) {
         self.kind = kind
@@ -158,7 +160,7 @@ extension VenueReport {
     /// amends a smaller total (FIX 4.4 volume 4, order state change matrices). An earlier one is known.
     private func meaningOfReplaced(for order: OrderState) -> ReportMeaning {
         guard let replaceNumber else { return .unbookable("the venue replaced an order without a request of ours") }
-        guard replaceNumber == order.replaces.requests, let pending = order.replaces.pending else {
+        guard let pending = order.replaces.pending, replaceNumber == pending.number else {
             return replaceNumber <= order.replaces.taken || !order.status.isOpen ? .nothing : .unbookable("the venue replaced what is not asked for")
         }
         let quantity = orderQuantity ?? pending.terms.quantity
@@ -176,17 +178,7 @@ extension VenueReport {
 
     /// An answer to OrderStatusRequest books nothing; it is evidence of where the order stands when its fills agree with ours.
     private func meaningOfStatus(for order: OrderState) -> ReportMeaning {
-        // OrdRejReason 5, unknown order: the venue never heard of it, so it never will: the request came after the order on the same session.
-        if saysUnknownOrder {
-            // It was asked under the id of a replace: that never reached it, which says nothing of the order.
-            if order.replaces.pending != nil, requestID == order.replaceID { return .event(.replaceRejected(reason: "not_routed")) }
-            let question = statusQuestion.flatMap { StatusQuestion($0) }
-            // Ours alone, or asked before it was sent again: the answer tells of the past. Without a question's name nobody can tell.
-            if order.status == .accepted || (question?.resends ?? 0) != order.resends { return .nothing }
-            if order.filledQuantity > 0 { return .unbookable("the venue does not know an order that it filled") }
-            if let question, let sentIn = order.unansweredIn, sentIn > 0, question.generation > sentIn { return .lostInReset }
-            return .event(.notRouted)
-        }
+        if saysUnknownOrder { return meaningOfUnknownOrder(for: order) }
         if let cumulativeQuantity, cumulativeQuantity != order.filledQuantity {
             return .unbookable("the venue says CumQty (14) \(cumulativeQuantity), booked are \(order.filledQuantity)")
         }
@@ -195,6 +187,7 @@ extension VenueReport {
             return meaningOfReplaced(for: order)
         }
         if isLive, let difference = termsThatDiffer(from: order) { return .unbookable(difference) }
+        if isLive, tellsThatReplaceIsLost(from: order) { return .event(.replaceRejected(reason: "replace_rejected")) }
         switch orderStatus {
         case "0", "1": return .event(.acknowledged)
         case "3" where order.terms.timeInForce == .goodTillCancel: return .event(.acknowledged)
@@ -205,15 +198,41 @@ extension VenueReport {
         }
     }
 
+    /// OrdRejReason 5, unknown order: the venue never heard of it, so it never will: the request came after the order on the same session.
+    private func meaningOfUnknownOrder(for order: OrderState) -> ReportMeaning {
+        // An answer of before, which the venue sends again: the order may have reached it since, and so it has where a restore has lost that. It is asked anew.
+        if isRepeated { return .nothing }
+        if let replaceNumber {
+            // It was asked under the id of a replace: that never reached it, which says nothing of the order. Nor does the second of two such answers.
+            if order.replaces.pending?.number == replaceNumber { return .event(.replaceRejected(reason: "not_routed")) }
+            if order.replaces.taken != replaceNumber { return .nothing }
+        }
+        let question = statusQuestion.flatMap { StatusQuestion($0) }
+        // Ours alone, or asked before it was sent again: the answer tells of the past. Without a question's name nobody can tell.
+        if order.status == .accepted || (question?.resends ?? 0) != order.resends { return .nothing }
+        if order.filledQuantity > 0 { return .unbookable("the venue does not know an order that it filled") }
+        if let question, let sentIn = order.unansweredIn, sentIn > 0, question.generation > sentIn { return .lostInReset }
+        return .event(.notRouted)
+    }
+
     /// How the venue has an open order otherwise than we do: with another total, or by a replace that is not in force here. So it is after a restore to before
     /// that replace. What it may fill then is not what is held: no status takes that doubt away.
     private func termsThatDiffer(from order: OrderState) -> String? {
-        if order.replaces.pending != nil { return nil }
-        if let replaceNumber, replaceNumber > order.replaces.taken {
+        let pending = order.replaces.pending
+        if let replaceNumber, replaceNumber > pending?.number ?? order.replaces.taken {
             return "the venue has it as replaced by \(requestID ?? ""), which is not in force here"
         }
-        guard let orderQuantity, orderQuantity != order.terms.quantity else { return nil }
+        guard pending == nil, let orderQuantity, orderQuantity != order.terms.quantity else { return nil }
         return "the venue says OrderQty (38) \(orderQuantity), here are \(order.terms.quantity)"
+    }
+
+    /// Asked, under the id of the replace, in later numbers than those in which its answer may have been lost, the venue has the order by its former id, and
+    /// no replace pending (OrdStatus E, which takes precedence): it has refused the replace. Only our question's name tells that it was asked then.
+    private func tellsThatReplaceIsLost(from order: OrderState) -> Bool {
+        guard let lostIn = order.replaces.pending?.lostIn, let question = statusQuestion.flatMap({ StatusQuestion($0) }), !isRepeated else {
+            return false
+        }
+        return question.generation > lostIn
     }
 
     private func reasonText(_ fallback: String) -> String {
