@@ -186,7 +186,7 @@ enum AdminCalls {
         Taking(method: .post, path: "/scenario", names: ["symbol", "name"], needed: ["symbol"]),
         Taking(method: .post, path: "/mute", names: ["on"], needed: ["on"]), Taking(method: .post, path: "/release", names: [], needed: []),
         Taking(method: .post, path: "/disconnect", names: [], needed: []), Taking(method: .post, path: "/refuse", names: ["on"], needed: ["on"]),
-        Taking(method: .post, path: "/logout", names: [], needed: []),
+        Taking(method: .post, path: "/logout", names: [], needed: []), Taking(method: .post, path: "/forget", names: ["order"], needed: ["order"]),
         Taking(method: .post, path: "/repeat", names: ["party", "count"], needed: ["party", "count"]),
         Taking(method: .post, path: "/quote", names: ["symbol", "bid", "ask"], needed: ["symbol", "bid", "ask"]),
         Taking(method: .post, path: "/quotes", names: ["on", "symbol"], needed: ["on"]),
