@@ -69,8 +69,13 @@ final class VenueSession: SessionStore {
         record = nil
         let record = try takeLease(epoch: 0)
         self.record = record
-        if record.lostAt != nil { throw NumbersLost() }
+        if let lostAt = record.lostAt, !beginsAgain(since: lostAt) { throw NumbersLost() }
         return SessionNumbers(generation: record.generation, nextOut: Int(record.nextOut), nextIn: Int(record.nextIn))
+    }
+
+    /// Whether the next logon begins the numbers again, by what was agreed upon with the venue: at every logon, or in this period of its hours.
+    private func beginsAgain(since lostAt: Int64) -> Bool {
+        settings.session.resetOnLogon || opening(at: now).map { lostAt < $0 } ?? false
     }
 
     func began() throws -> Int64? {

@@ -91,7 +91,14 @@ extension `On PostgreSQL, storage` {
             try runOut()
             #expect(try take(storage, "b")?.lostAt == 70)
             #expect(try storage.resetSession(venueSession, by: "ann", at: 80) == 2)
-            #expect(try take(storage, "b")?.lostAt == nil)
+            let reset = try #require(try take(storage, "b"))
+            #expect(reset.lostAt == nil)
+            // As they do by what was agreed upon, without an operator.
+            try storage.noteNumbersLost(by: venueSession, epoch: reset.epoch, at: 90)
+            try use(storage, reset, 2, 3, at: 95)
+            #expect(try take(storage, "b", reset.epoch)?.lostAt == 90)
+            try use(storage, reset, 3, 2, at: 100)
+            #expect(try take(storage, "b", reset.epoch)?.lostAt == nil)
         }
 
         @Test func `lets new orders in only while its holder is logged on`() throws {
