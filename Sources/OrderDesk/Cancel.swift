@@ -22,6 +22,14 @@ extension ShardChanges {
     }
 }
 
+extension Database {
+    /// Orders by their shards, those that there are. Read without a lock, for their shards alone: an order never changes its account.
+    func ordersByShard(_ ids: [OrderID]) throws(PostgresError) -> [(shard: Int16, orders: [OrderID])] {
+        let shards = Dictionary(grouping: try orders(ids).values, by: \.account.shard)
+        return shards.sorted { $0.key < $1.key }.map { (shard: $0.key, orders: $0.value.map(\.id)) }
+    }
+}
+
 /// cancel on behalf: what an operator ends in a client's place, by the rule that a client's own cancel goes by: under the shard's lock, an event, and the
 /// router that speaks for the venue's session sends the request. Each is in the operators' audit, in the same commit.
 package final class CancelOnBehalf {
@@ -71,10 +79,8 @@ package final class CancelOnBehalf {
     package func cancel(_ ids: [OrderID]) throws(PostgresError) -> [Outcome] {
         var outcomes: [OrderID: Outcome] = [:]
         for first in stride(from: 0, to: ids.count, by: Self.portion) {
-            // Read without a lock, for their shards alone: an order never changes its account.
-            let found = try database.orders(Array(ids[first..<min(first + Self.portion, ids.count)]))
-            for (shard, orders) in Dictionary(grouping: found.values, by: \.account.shard).sorted(by: { $0.key < $1.key }) {
-                for outcome in try cancel(orders.map(\.id), of: shard) { outcomes[outcome.id] = outcome }
+            for (shard, orders) in try database.ordersByShard(Array(ids[first..<min(first + Self.portion, ids.count)])) {
+                for outcome in try cancel(orders, of: shard) { outcomes[outcome.id] = outcome }
             }
         }
         return ids.map { outcomes[$0] ?? Outcome(id: $0, word: .notFound, order: nil) }

@@ -51,10 +51,8 @@ package final class EndForgotten {
     /// - Parameter filled: shares in all of each of them, by the venue's word.
     package func end(_ ids: [OrderID], filled: Int64) throws(PostgresError) -> [Outcome] {
         var outcomes: [OrderID: Outcome] = [:]
-        // Read without a lock, for their shards alone: an order never changes its account.
-        let found = try database.orders(ids)
-        for (shard, orders) in Dictionary(grouping: found.values, by: \.account.shard).sorted(by: { $0.key < $1.key }) {
-            for outcome in try end(orders.map(\.id), of: shard, filled: filled) { outcomes[outcome.id] = outcome }
+        for (shard, orders) in try database.ordersByShard(ids) {
+            for outcome in try end(orders, of: shard, filled: filled) { outcomes[outcome.id] = outcome }
         }
         return ids.map { outcomes[$0] ?? Outcome(id: $0, word: .notFound, order: nil, released: .zero) }
     }

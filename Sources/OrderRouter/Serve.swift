@@ -205,7 +205,9 @@ struct Serve: Sendable {
             do {
                 if try await pool.read({ try $0.venueIsUp(session) }), board.ages.symbols > 0, mayTrade() { return }
                 try await Task.sleep(for: Self.venueInterval)
-            } catch let error as PostgresError {
+            } catch {
+                // Of any kind: without the database also whoever waits for a connection gives up in the end.
+                if error is CancellationError { throw error }
                 trouble("start")("whether the venue is up cannot be read: \(error)")
                 try await Task.sleep(for: Self.troublePause)
             }

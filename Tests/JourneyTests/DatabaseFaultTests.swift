@@ -101,5 +101,46 @@ extension Faults {
             }
             try cluster.stop()
         }
+
+        @Test func `that answers nobody while a router waits for its venue does not end it`() async throws {
+            let town = try await Town(accounts: 1)
+            try await town.run { town in
+                var configuration = SimulatedVenue.Configuration()
+                configuration.frozen = true
+                configuration.port = try SimulatedVenue(configuration, log: { _ in }).start()
+                let router = try town.router([
+                    "ORDER_ROUTER_VENUE": "127.0.0.1:\(configuration.port)", "ORDER_ROUTER_MARKET_DATA": "127.0.0.1:\(town.venuePort)",
+                ])
+                try await eventually("a router that waits") { router.log.contains { $0.contains("listen_port=") } || router.hasEnded }
+                let line = try #require(router.log.first { $0.contains("listen_port=") })
+                let words = line.split { $0 == " " || $0 == "=" }
+                let port = try #require(words.firstIndex(of: "listen_port").flatMap { UInt16(words[$0 + 1]) })
+                let probes = { @Sendable () async throws -> [Int] in
+                    try await withThrowingTaskGroup(of: Int.self) { group in
+                        for _ in 0..<8 { group.addTask { try await Phone.exchange("GET", "/readyz", port: port).status } }
+                        return try await group.reduce(into: []) { $0.append($1) }
+                    }
+                }
+                // A connection's first call also prepares what names the table that is locked then: both are in use by now.
+                let connections = """
+                    SELECT count(*)::text FROM pg_stat_activity
+                    WHERE datname = current_database() AND application_name = 'order-router orders'
+                    """
+                try await eventually("both connections") {
+                    let answers = try await probes()
+                    let count = try await town.readers.texts(connections)
+                    return answers == Array(repeating: 503, count: 8) && count == ["2"]
+                }
+                // Probes stand before this lock with the two connections that there are, and the router's own question gives up in line.
+                let lock = try town.database.connect()
+                try lock.execute("BEGIN")
+                try lock.execute("LOCK TABLE halts IN ACCESS EXCLUSIVE MODE")
+                async let held = probes()
+                try await eventually("its trouble") { router.log.contains { $0.contains("part=start") } || router.hasEnded }
+                try lock.execute("ROLLBACK")
+                #expect(try await held == Array(repeating: 503, count: 8))
+                #expect(!router.hasEnded && !router.log.contains { $0.contains("station_failed") }, "\(router.log)")
+            }
+        }
     }
 }
