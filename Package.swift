@@ -111,7 +111,8 @@ let package = Package(
                 "BinaryFeed", "Cryptography", "ExchangeSimulator", "FIX", "Gateway", "HTTPServer", "Identity", "JourneySupport", "MarketData",
                 "OrderDesk",
                 "OrderRouter", "Postgres", "Quotes", "Storage", "TestSupport", "Trading", "Venue", "Wire",
-            ]
+            ],
+            exclude: ["Scripts"]
         ),
         .testTarget(
             name: "OrderRouterTests",

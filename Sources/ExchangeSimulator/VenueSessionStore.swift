@@ -151,7 +151,7 @@ final class VenueSessionStore: SessionStore {
         case .askedBeyondSent(let from, let nextOut): log("event=asked_beyond_sent party=\(party) from=\(from) next_out=\(nextOut)")
         case .inboundSkipped(let from, let through): log("event=inbound_skipped party=\(party) from=\(from) through=\(through)")
         case .generationBegan(let generation): log("event=generation_began party=\(party) generation=\(generation)")
-        case .loggedOut, .disconnected: break
+        case .loggedOut, .disconnected, .numbersLost: break
         }
     }
 }

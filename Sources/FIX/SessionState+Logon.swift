@@ -30,7 +30,10 @@ extension SessionState {
         let answers = settings.role == .acceptor ? wasAwaiting || (resets && !sentReset) : resets && !sentReset
         let beginsByItself = settings.role == .acceptor && wasAwaiting && (settings.resetOnLogon || isOfEarlierPeriod)
         if (resets && !sentReset) || (!resets && beginsByItself) { beginGeneration(&step) }
-        if number < numbers.nextIn { return tooLow(number, &step) }
+        if number < numbers.nextIn {
+            step.events.append(.numbersLost(expected: numbers.nextIn, received: number))
+            return tooLow(number, &step)
+        }
         let known = numbers.nextOut
         if settings.announcesNextExpected, let expected = message.int(.nextExpectedMsgSeqNum), expected > known {
             step.events.append(.askedBeyondSent(from: Int(expected), nextOut: known))

@@ -30,18 +30,18 @@ package struct SessionState: Sendable {
     var logoutText = ""
     /// The counterparty's Logout, with messages before it that are still missing here: answered when they have come, or after a while.
     var pendingLogout: (message: FIXMessage, since: Int64)?
-    /// When these numbers were last used, as far as it is known; for a session with a schedule.
-    var lastUsed: Int64?
+    /// When these numbers were first used, as far as it is known; for a session with a schedule.
+    let began: Int64?
     /// The schedule's period that the session is logged on in.
     var period: Int64?
     /// The connection has ended in a way after which the settings ask for new numbers.
     var owesReset = false
 
-    /// - Parameter lastUsed: when these numbers were last used; nil = not known. Matters only with a schedule.
-    package init(_ settings: SessionSettings, numbers: SessionNumbers, lastUsed: Int64? = nil) {
+    /// - Parameter began: when these numbers were first used; nil = not known. Matters only with a schedule.
+    package init(_ settings: SessionSettings, numbers: SessionNumbers, began: Int64? = nil) {
         self.settings = settings
         self.numbers = numbers
-        self.lastUsed = lastUsed
+        self.began = began
     }
 
     /// The counterparty's last Logon said that it is no live system (TestMessageIndicator 464=Y).
@@ -218,12 +218,13 @@ package struct SessionState: Sendable {
 
     // MARK: Time
 
-    /// The numbers are of an earlier period of the schedule than now, or nobody knows of which one.
+    /// The numbers are of an earlier period of the schedule than now, or nobody knows of which one. What counts is when they began: the last of them may have
+    /// been used past the end of their period, by what came while the session was being left.
     var isOfEarlierPeriod: Bool {
         guard let schedule = settings.schedule, let opening = schedule.opening(at: now.wall), numbers.nextOut > 1 || numbers.nextIn > 1 else {
             return false
         }
-        return lastUsed.map { $0 < opening } ?? true
+        return began.map { $0 < opening } ?? true
     }
 
     private mutating func checkSilence(_ step: inout SessionStep) {

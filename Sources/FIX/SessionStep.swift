@@ -103,6 +103,9 @@ package enum SessionEvent: Hashable, Sendable {
     case generationBegan(Int64)
     /// The counterparty skipped these numbers with SequenceReset-Reset: what they held will never come.
     case inboundSkipped(from: Int, through: Int)
+    /// The counterparty's Logon has a number that it had used before: it has lost its numbers, and will soon be beyond ours all the same, with whatever it had
+    /// still to send forgotten.
+    case numbersLost(expected: Int, received: Int)
     /// The counterparty asked for numbers that we never sent: one of the two has lost its memory.
     case askedBeyondSent(from: Int, nextOut: Int)
 }

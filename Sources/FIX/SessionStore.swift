@@ -8,9 +8,9 @@ package protocol SessionStore: AnyObject {
     /// Generation and next numbers. Called before each connection.
     func load() throws -> SessionNumbers
 
-    /// When this generation's numbers were last used, as far as it is known; milliseconds since the epoch. Asked only for a session with a
+    /// When this generation's numbers were first used, as far as it is known; milliseconds since the epoch. Asked only for a session with a
     /// schedule, whose numbers begin again in each period.
-    func lastUsed() throws -> Int64?
+    func began() throws -> Int64?
 
     /// Deliveries, inbound number, outgoing messages and outbound number in one commit: all or nothing, and durable before it returns. With
     /// `step.newGeneration` set, everything in the step belongs to that generation.
@@ -37,7 +37,7 @@ package protocol SessionStore: AnyObject {
 
 extension SessionStore {
     /// A store that does not know: with a schedule, numbers begin again with each logon.
-    package func lastUsed() throws -> Int64? { nil }
+    package func began() throws -> Int64? { nil }
 }
 
 /// The clocks of a driver. The monotonic one also counts while the machine sleeps (CLOCK_BOOTTIME): a lease does.

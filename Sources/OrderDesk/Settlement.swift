@@ -25,7 +25,10 @@ struct Settlement {
     mutating func settle(_ item: InboxReport) {
         changes.settled(through: item.inboxID, of: item.shard)
         guard let id = item.report.orderID.flatMap(OrderID.init), let order = orders[id] else {
-            if item.report.kind == .execution, let id = item.report.orderID.flatMap(OrderID.init) {
+            // That it did not know the order when it was asked before is no answer to what it is asked now.
+            if item.report.kind == .execution, !(item.report.saysUnknownOrder && item.report.isRepeated),
+                let id = item.report.orderID.flatMap(OrderID.init)
+            {
                 changes.venueKnows(id, !item.report.saysUnknownOrder)
             }
             // The answer to a question books nothing; what it says of orders that are not ours is compared by reconcile.
@@ -148,7 +151,8 @@ struct Settlement {
 
     /// CumQty that differs from our sum: something is missing or doubled between us and the venue; a person looks, nothing is invented.
     private mutating func compareCumulative(_ report: VenueReport, _ order: OrderState) {
-        guard let cumulative = report.cumulativeQuantity, cumulative != order.filledQuantity else { return }
+        // Of what it does not know it says CumQty 0.
+        guard let cumulative = report.cumulativeQuantity, cumulative != order.filledQuantity, !report.saysUnknownOrder else { return }
         raise(
             Alarm(.cumulativeQuantityDiffers, "the venue says CumQty (14) \(cumulative), booked are \(order.filledQuantity)"),
             order: order,

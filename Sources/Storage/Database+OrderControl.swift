@@ -78,7 +78,8 @@ extension Database {
         }
     }
 
-    /// Open orders that were numbered for the venue and are not UNKNOWN yet, by shard, as of one moment. Reads all orders, a portion at a time.
+    /// Open orders that were numbered for the venue and are not UNKNOWN yet, or have a request under way, by shard, as of one moment. Reads all orders, a
+    /// portion at a time.
     ///
     /// - Parameters:
     ///   - blocks: of 8 kB, read at once.
@@ -104,6 +105,24 @@ extension Database {
             rollback()
             throw error
         }
+    }
+
+    /// In the transaction at hand: which requests of these orders, of the locked shards, wait for their number.
+    package func waitingRequests(of orders: [OrderID], in locks: [ShardLock]) throws(PostgresError) -> [OrderID: Set<OrderEventType>] {
+        if orders.isEmpty { return [:] }
+        var waiting: [OrderID: Set<OrderEventType>] = [:]
+        for lock in locks {
+            let rows = try run(SQL.readWaitingRequests) {
+                $0.append(lock.shard)
+                $0.append(lock.sentLog)
+                $0.append(orders.map(\.text))
+            }
+            for row in 0..<rows.count {
+                guard let type = OrderEventType(rawValue: rows.int16(row, 1)) else { preconditionFailure("A stored event type is known.") }
+                waiting[rows.orderID(row, 0), default: []].insert(type)
+            }
+        }
+        return waiting
     }
 
     /// Commits a leg that an operator asked for, with its audit: a row for each detail.

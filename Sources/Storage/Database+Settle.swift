@@ -341,6 +341,7 @@ extension Rows {
             report.execRefID = optionalText(row, 19)
             report.statusQuestion = optionalText(row, 20)
             report.receivedIn = int64(row, 21)
+            report.isRepeated = bool(row, 22)
             let symbol = isNull(row, 18) ? nil : Symbol(text(row, 18))
             return InboxReport(inboxID: int64(row, 0), shard: int16(row, 16), report: report, order: symbol.map { (account(row, 17), $0) })
         }

@@ -7,12 +7,15 @@ package struct SessionRecord: Sendable, Equatable {
     package let generation: Int64
     package let nextOut: Int64
     package let nextIn: Int64
+    /// When a Logon of the venue's had a number that it had used before, ms since the epoch; nil unless it has.
+    package let lostAt: Int64?
 
-    package init(epoch: Int64, generation: Int64, nextOut: Int64, nextIn: Int64) {
+    package init(epoch: Int64, generation: Int64, nextOut: Int64, nextIn: Int64, lostAt: Int64? = nil) {
         self.epoch = epoch
         self.generation = generation
         self.nextOut = nextOut
         self.nextIn = nextIn
+        self.lostAt = lostAt
     }
 }
 
@@ -93,16 +96,13 @@ extension Database {
             $0.append(milliseconds)
         }
         if rows.count == 0 { return nil }
-        return SessionRecord(epoch: rows.int64(0, 0), generation: rows.int64(0, 1), nextOut: rows.int64(0, 2), nextIn: rows.int64(0, 3))
-    }
-
-    /// When the session's numbers of this generation were last used, as far as kept messages tell; nil = none is kept.
-    package func sessionUsed(_ session: String, generation: Int64) throws(PostgresError) -> Int64? {
-        let rows = try run(SQL.readSessionUsed) {
-            $0.append(session)
-            $0.append(generation)
-        }
-        return rows.optionalInt64(0, 0)
+        return SessionRecord(
+            epoch: rows.int64(0, 0),
+            generation: rows.int64(0, 1),
+            nextOut: rows.int64(0, 2),
+            nextIn: rows.int64(0, 3),
+            lostAt: rows.optionalInt64(0, 4)
+        )
     }
 
     /// Whether some router holds the session logged on.
@@ -160,7 +160,8 @@ extension Database {
                     generation: generation,
                     nextOut: nextOut,
                     nextIn: nextIn,
-                    received: reports.count
+                    received: reports.count,
+                    at: now
                 )
             }
         } catch {
@@ -197,6 +198,7 @@ extension Database {
         values.append(boundsOf: reports.compactMap { $0.report.orderID.flatMap(OrderID.init)?.text })
         values.append(reports.map { $0.report.execRefID?.storable })
         values.append(reports.map { $0.report.statusQuestion?.storable })
+        values.append(reports.map(\.report.isRepeated))
         return values
     }
 
@@ -344,10 +346,20 @@ extension Pipeline {
         }
     }
 
-    mutating func advance(_ session: String, epoch: Int64, generation: Int64, nextOut: Int64, nextIn: Int64, received: Int) {
+    /// - Parameter now: ms since the epoch; needed where the generation may be new.
+    mutating func advance(
+        _ session: String,
+        epoch: Int64,
+        generation: Int64,
+        nextOut: Int64,
+        nextIn: Int64,
+        received: Int,
+        at now: Int64? = nil
+    ) {
         add(SQL.advanceSession) {
             $0.append(session)
             for value in [epoch, generation, nextOut, nextIn, Int64(received)] { $0.append(value) }
+            $0.append(now)
         }
     }
 }

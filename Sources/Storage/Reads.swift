@@ -239,7 +239,7 @@ extension Rows {
             filledValue: amount(row, 16),
             cancels: int16(row, 17),
             cancelPending: bool(row, 18),
-            replaces: replaces(row, 21),
+            replaces: replaces(row, 21, pending: 32),
             resends: optionalInt16(row, 30) ?? 0,
             unansweredIn: optionalInt64(row, 31),
             reason: optionalText(row, 19),
@@ -247,13 +247,15 @@ extension Rows {
         )
     }
 
-    /// From the columns replaces to first_stop_price.
-    private func replaces(_ row: Int, _ column: Int) -> Replaces {
+    /// From the columns replaces to first_stop_price, and new_replace and new_lost_in.
+    private func replaces(_ row: Int, _ column: Int, pending: Int) -> Replaces {
         var replaces = Replaces()
         guard let requests = optionalInt16(row, column) else { return replaces }
         replaces.requests = requests
         replaces.taken = optionalInt16(row, column + 1) ?? 0
-        replaces.pending = replacement(row, column + 2).map { .init(terms: $0, holdPrice: amount(row, column + 5)) }
+        replaces.pending = replacement(row, column + 2).map {
+            .init(number: int16(row, pending), terms: $0, holdPrice: amount(row, column + 5), lostIn: optionalInt64(row, pending + 1))
+        }
         replaces.first = replacement(row, column + 6)
         return replaces
     }

@@ -115,6 +115,8 @@ extension ShardChanges {
         values.append(first.map(\.?.limitPrice?.units))
         values.append(first.map(\.?.stopPrice?.units))
         values.append(leastOf: replaced.map(\.id.text))
+        values.append(pending.map(\.?.number))
+        values.append(pending.map { $0?.lostIn })
         pipeline.add(SQL.changeTerms, values)
     }
 

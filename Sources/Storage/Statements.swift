@@ -56,6 +56,7 @@ package enum SQL {
     static let mergeMinutes = Statement("merge_minutes")
     static let noteAsked = Statement("note_asked")
     static let noteKeysAsked = Statement("note_keys_asked")
+    static let noteNumbersLost = Statement("note_numbers_lost")
     static let noteReconciliationSent = Statement("note_reconciliation_sent")
     static let openBalances = Statement("open_balances")
     static let orderByID = Statement("order_by_id")
@@ -103,13 +104,14 @@ package enum SQL {
     static let readReconciliationAnswer = Statement("read_reconciliation_answer")
     static let readRecoveredKeys = Statement("read_recovered_keys")
     static let readSent = Statement("read_sent")
+    static let readSessionBegan = Statement("read_session_began")
     static let readSessionInForce = Statement("read_session_in_force")
-    static let readSessionUsed = Statement("read_session_used")
     static let readSilentOrders = Statement("read_silent_orders")
     static let readTableSizes = Statement("read_table_sizes")
     static let readUnknownOrders = Statement("read_unknown_orders")
     static let readVenueUp = Statement("read_venue_up")
     static let readWaitingOrders = Statement("read_waiting_orders")
+    static let readWaitingRequests = Statement("read_waiting_requests")
     static let readWholeTables = Statement("read_whole_tables")
     static let recoverDatabase = Statement("recover_database")
     static let releaseLease = Statement("release_lease")
@@ -152,15 +154,15 @@ package enum SQL {
         insertInbox, insertKeys, insertLog, insertOperatorAudit, insertOrders, insertReconciliation,
         insertRecoveredKeys, insertSent, listOrders, loadDays, loadMinutes, lockAllShards, lockCancelTimer,
         lockParts, lockSession, lockShards, makeParts, mergeMinutes, noteAsked, noteKeysAsked,
-        noteReconciliationSent, openBalances, orderByID, parkReports, raiseAlarms, readAccounts,
+        noteNumbersLost, noteReconciliationSent, openBalances, orderByID, parkReports, raiseAlarms, readAccounts,
         readAllBalances, readBacklog, readBalances, readCredentials, readCredentialStates, readDayRanges,
         readDays, readDetachCommand, readDifferences, readDoubts, readDueCancelTimers, readEventBounds,
         readEvents, readExecutions, readHaltDetails, readHalts, readInbox, readInstruments, readKey, readKeys,
         readKeysToAsk, readLog, readLogEnds, readMinutes, readOpenInPart, readOpenOrdersOfAccount,
         readOpenReconciliations, readOrderParts, readOrdersAtVenue, readOrdersByID, readOrdersInDoubt,
         readOrdersToCancel, readOutbox, readOverdueOrders, readPartObstacle, readParts, readPendingCancels, readReconciliation,
-        readReconciliationAnswer, readRecoveredKeys, readSent, readSessionInForce, readSessionUsed, readSilentOrders,
-        readTableSizes, readUnknownOrders, readVenueUp, readWaitingOrders, readWholeTables, recoverDatabase, releaseLease,
+        readReconciliationAnswer, readRecoveredKeys, readSent, readSessionBegan, readSessionInForce, readSilentOrders,
+        readTableSizes, readUnknownOrders, readVenueUp, readWaitingOrders, readWaitingRequests, readWholeTables, recoverDatabase, releaseLease,
         resetSession, rollUpDays, setCancelTimer, setLoggedOn, showOrder, showOrderAlarms, showOrderEntries,
         showOrderEvents, showOrderExecutions, showOrderReceived, showOrderSent, takeLease, updateOrders,
         upsertInstruments, verifyAlarms, verifyBalances, verifyCounters, verifyEntries, verifyEvents,

@@ -81,8 +81,8 @@ package struct OrderState: Sendable, Hashable {
     /// `<order_id>-c<n>`, the ClOrdID of the newest cancel request.
     package var cancelID: String { id.cancelID(cancels) }
 
-    /// `<order_id>-r<n>`, the ClOrdID of the newest replace request.
-    package var replaceID: String { "\(id.text)-r\(replaces.requests)" }
+    /// `<order_id>-r<n>`, the ClOrdID of the replace request that is under way, else of the newest.
+    package var replaceID: String { "\(id.text)-r\(replaces.pending?.number ?? replaces.requests)" }
 
     /// The ClOrdID under which the venue has the order: its own, or that of the replace that was taken last.
     package var clOrdID: String { replaces.taken == 0 ? id.text : "\(id.text)-r\(replaces.taken)" }

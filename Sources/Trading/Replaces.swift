@@ -20,17 +20,31 @@ package struct Replacement: Hashable, Sendable {
 /// Where an order stands with its replace requests (FIX OrderCancelReplaceRequest, 35=G). One at a time is under way.
 package struct Replaces: Hashable, Sendable {
     package struct Pending: Hashable, Sendable {
+        /// n in `<order_id>-r<n>`: the venue answers by this name. The newest request's, but after a restore, which numbers later ones past those that were
+        /// lost.
+        package internal(set) var number: Int16 = 0
         package let terms: Replacement
         /// Cash to hold for each share of a BUY, zero for a SELL.
         package let holdPrice: Amount
+        /// The generation of the session's numbers in which messages between us and the venue were lost, and with them perhaps the request or its answer; nil
+        /// while all that was sent comes.
+        package var lostIn: Int64?
 
         package init(terms: Replacement, holdPrice: Amount) {
             self.terms = terms
             self.holdPrice = holdPrice
         }
+
+        /// As it was stored.
+        package init(number: Int16, terms: Replacement, holdPrice: Amount, lostIn: Int64?) {
+            self.number = number
+            self.terms = terms
+            self.holdPrice = holdPrice
+            self.lostIn = lostIn
+        }
     }
 
-    /// Requests made so far: n of the newest in `<order_id>-r<n>`.
+    /// Requests made so far, or passed over after a restore: n of the newest in `<order_id>-r<n>`.
     package var requests: Int16 = 0
     /// n of the request that the venue took last; 0 before the first.
     package var taken: Int16 = 0
@@ -70,6 +84,7 @@ extension OrderState {
         else { return false }
         next.held = Amount(units: held.units + missing.units)
         next.replaces.requests = replaces.requests == .max ? .max : replaces.requests + 1
+        next.replaces.pending?.number = next.replaces.requests
         self = next
         return true
     }
@@ -82,7 +97,7 @@ extension OrderState {
             terms = terms.with(Replacement(quantity: quantity, limitPrice: pending.terms.limitPrice, stopPrice: pending.terms.stopPrice))
             holdPrice = pending.holdPrice
             // Before the order has its number the venue was asked nothing: it gets the order with these numbers, under its own id.
-            if status != .accepted { replaces.taken = replaces.requests }
+            if status != .accepted { replaces.taken = pending.number }
         }
         replaces.pending = nil
         let surplus = Amount(units: max(0, held.units - neededHold(filled: filledQuantity).units))

@@ -55,6 +55,8 @@ package struct VenueReport: Sendable, Hashable {
     package var statusQuestion: String?
     /// The generation of the session's numbers in which it arrived; nil where that is not known.
     package var receivedIn: Int64?
+    /// Tag 43: sent before under this number, perhaps long ago. What it says was so then.
+    package var isRepeated = false
 
     package init(kind: Kind) {
         self.kind = kind
@@ -175,7 +177,7 @@ extension VenueReport {
     /// amends a smaller total (FIX 4.4 volume 4, order state change matrices). An earlier one is known.
     private func meaningOfReplaced(for order: OrderState) -> ReportMeaning {
         guard let replaceNumber else { return .unbookable("the venue replaced an order without a request of ours") }
-        guard replaceNumber == order.replaces.requests, let pending = order.replaces.pending else {
+        guard let pending = order.replaces.pending, replaceNumber == pending.number else {
             return replaceNumber <= order.replaces.taken || !order.status.isOpen ? .nothing : .unbookable("the venue replaced what is not asked for")
         }
         let quantity = orderQuantity ?? pending.terms.quantity
@@ -204,6 +206,7 @@ extension VenueReport {
             return meaningOfReplaced(for: order)
         }
         if isLive, let difference = termsThatDiffer(from: order) { return .unbookable(difference) }
+        if isLive, tellsThatReplaceIsLost(from: order) { return .event(.replaceRejected(reason: "replace_rejected")) }
         switch orderStatus {
         case "0", "1": return .event(.acknowledged)
         case "3" where order.terms.timeInForce == .goodTillCancel: return .event(.acknowledged)
@@ -217,8 +220,13 @@ extension VenueReport {
     /// OrdRejReason 5, unknown order: the venue never heard of it, so it never will: the request came after the order on the same session. Of an order that it
     /// has spoken of it contradicts itself.
     private func meaningOfUnknownOrder(for order: OrderState) -> ReportMeaning {
-        // It was asked under the id of a replace: that never reached it, which says nothing of the order.
-        if order.replaces.pending != nil, requestID == order.replaceID { return .event(.replaceRejected(reason: "not_routed")) }
+        // An answer of before, which the venue sends again: the order may have reached it since, and so it has where a restore has lost that. It is asked anew.
+        if isRepeated { return .nothing }
+        if let replaceNumber {
+            // It was asked under the id of a replace: that never reached it, which says nothing of the order. Nor does the second of two such answers.
+            if order.replaces.pending?.number == replaceNumber { return .event(.replaceRejected(reason: "not_routed")) }
+            if order.replaces.taken != replaceNumber { return .nothing }
+        }
         // What has ended it need not know any more.
         if !order.status.isOpen { return .nothing }
         let question = question
@@ -239,12 +247,19 @@ extension VenueReport {
     /// How the venue has an open order otherwise than we do: with another total, or by a replace that is not in force here. So it is after a restore to before
     /// that replace. What it may fill then is not what is held: no status takes that doubt away.
     private func termsThatDiffer(from order: OrderState) -> String? {
-        if order.replaces.pending != nil { return nil }
-        if let replaceNumber, replaceNumber > order.replaces.taken {
+        let pending = order.replaces.pending
+        if let replaceNumber, replaceNumber > pending?.number ?? order.replaces.taken {
             return "the venue has it as replaced by \(requestID ?? ""), which is not in force here"
         }
-        guard let orderQuantity, orderQuantity != order.terms.quantity else { return nil }
+        guard pending == nil, let orderQuantity, orderQuantity != order.terms.quantity else { return nil }
         return "the venue says OrderQty (38) \(orderQuantity), here are \(order.terms.quantity)"
+    }
+
+    /// Asked, under the id of the replace, in later numbers than those in which its answer may have been lost, the venue has the order by its former id, and
+    /// no replace pending (OrdStatus E, which takes precedence): it has refused the replace. Only our question's name tells that it was asked then.
+    private func tellsThatReplaceIsLost(from order: OrderState) -> Bool {
+        guard let lostIn = order.replaces.pending?.lostIn, let question, !isRepeated else { return false }
+        return question.generation > lostIn
     }
 
     private func reasonText(_ fallback: String) -> String {

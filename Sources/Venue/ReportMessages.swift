@@ -7,7 +7,7 @@ extension ReceivedReport {
     /// nil for messages that speak of no order of ours (ExecutionReport 8, OrderCancelReject 9, Reject 3 and BusinessMessageReject j do).
     init?(_ delivery: Delivery, receivedAt now: Int64) {
         let message = delivery.message
-        let report: VenueReport
+        var report: VenueReport
         var refused: Int64?
         switch message.type {
         case "8": report = VenueReport(execution: message, receivedAt: now)
@@ -20,6 +20,7 @@ extension ReceivedReport {
             refused = message.int(.refSeqNum)
         default: return nil
         }
+        report.isRepeated = delivery.isPossDup
         self.init(number: Int64(delivery.number), report: report, refusedNumber: refused, message: message.bytes)
     }
 

@@ -39,7 +39,7 @@ extension VenueSession {
     }
 
     /// When the present period of the session's numbers began.
-    private func opening(at wall: Int64) -> Int64? { settings.session.schedule?.opening(at: wall) }
+    func opening(at wall: Int64) -> Int64? { settings.session.schedule?.opening(at: wall) }
 
     private func number(_ reads: SendReads, _ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
         do {

@@ -20,13 +20,19 @@ struct VenueForRecordedPrices: Error, CustomStringConvertible {
     let description = "the venue's Logon does not say that it is a test system (464=Y) and prices are recorded ones: it gets no order"
 }
 
+/// The venue has lost its sequence numbers. It is not tried again: each attempt takes it a few numbers on, until it would be past those that we expect, and
+/// what it had still to send would be skipped without a word.
+struct NumbersLost: Error, CustomStringConvertible {
+    let description = "the venue has lost its sequence numbers (MsgSeqNum too low in its Logon): order-router reset-session, once it agrees"
+}
+
 /// The venue's FIX session as its driver sees it: numbers, messages and reports in PostgreSQL, under a lease.
 ///
 /// Send.swift and Receive.swift are its two legs. Everything here runs on the session's own thread.
 final class VenueSession: SessionStore {
     let settings: VenueSettings
     let database: Database
-    private let options: PostgresOptions
+    let options: PostgresOptions
     let observer: VenueObserver
     private let clock: SessionClock
     /// Epoch and generation under which we may speak; nil before the lease is ours.
@@ -63,11 +69,17 @@ final class VenueSession: SessionStore {
         record = nil
         let record = try takeLease(epoch: 0)
         self.record = record
+        if let lostAt = record.lostAt, !beginsAgain(since: lostAt) { throw NumbersLost() }
         return SessionNumbers(generation: record.generation, nextOut: Int(record.nextOut), nextIn: Int(record.nextIn))
     }
 
-    func lastUsed() throws -> Int64? {
-        try database.sessionUsed(settings.sessionID, generation: try held().generation)
+    /// Whether the next logon begins the numbers again, by what was agreed upon with the venue: at every logon, or in this period of its hours.
+    private func beginsAgain(since lostAt: Int64) -> Bool {
+        settings.session.resetOnLogon || opening(at: now).map { lostAt < $0 } ?? false
+    }
+
+    func began() throws -> Int64? {
+        try database.sessionBegan(settings.sessionID, generation: try held().generation)
     }
 
     private func takeLease(epoch: Int64) throws -> SessionRecord {
@@ -191,6 +203,9 @@ final class VenueSession: SessionStore {
                 observer.trouble("sequence numbers began again, generation \(generation): every order at the venue is asked about")
             case .inboundSkipped(let from, let through):
                 observer.trouble("the venue skipped its messages \(from) to \(through): they will never come")
+            case .numbersLost(let expected, let received):
+                observer.trouble("the venue's Logon has MsgSeqNum \(received), \(expected) was due: it has lost its sequence numbers")
+                try database.noteNumbersLost(by: settings.sessionID, epoch: try held().epoch, at: now)
             case .askedBeyondSent(let from, let next): observer.trouble("the venue asks for message \(from), our next is \(next)")
             }
         } catch {
@@ -213,63 +228,6 @@ final class VenueSession: SessionStore {
         askDue = 0
     }
 
-    // MARK: Doubt
-
-    /// After a reset of the numbers, or a skip by the venue, nobody resends what one side has missed: each order that the venue may have is asked about.
-    ///
-    /// They are found on a connection of their own, as of one moment; an order that is numbered later is not concerned. All of it can take longer than
-    /// the lease lasts, so the lease is renewed between.
-    private func doubtAll(reason: String) throws {
-        let reading = Database(options)
-        defer { reading.drop() }
-        try doubt(try reading.ordersAtVenue(blocks: Self.readPortion, renewIfDue), reason: reason)
-    }
-
-    /// What is open here and was numbered, on a connection of its own, and what differs from the venue's answer.
-    func compare(_ reconciliation: Reconciliation) throws -> [Difference] {
-        let reading = Database(options)
-        defer { reading.drop() }
-        let open = try reading.ordersAtVenue(blocks: Self.readPortion, renewIfDue)
-        return try reading.compare(reconciliation.id, open: open.values.flatMap { $0 }, venue: settings.session.targetCompID)
-    }
-
-    /// Orders by shard, a portion per transaction.
-    func doubt(_ open: [Int16: [OrderID]], reason: String) throws {
-        for (shard, orders) in open.sorted(by: { $0.key < $1.key }) {
-            for first in stride(from: 0, to: orders.count, by: Self.doubtPortion) {
-                let portion = Array(orders[first..<min(first + Self.doubtPortion, orders.count)])
-                try doubt(portion, shard: shard, in: [.routed, .working, .partiallyFilled], reason: reason)
-                try renewIfDue()
-            }
-        }
-    }
-
-    /// Orders doubted per transaction: short enough that accepting need not wait.
-    private static let doubtPortion = 256
-    /// Blocks of orders read at once: 128 MB, well within a second, so that the lease is renewed in time.
-    private static let readPortion: Int64 = 16_384
-
-    /// Orders that are in one of these states under their shard's lock become UNKNOWN.
-    private func doubt(_ orders: [OrderID], shard: Int16, in states: Set<OrderStatus>, reason: String) throws {
-        if orders.isEmpty { return }
-        do {
-            // Numbered in this generation or in an earlier one.
-            let doubt = OrderEvent.doubted(reason: reason, sentIn: try held().generation)
-            let reads = try database.beginOrders(shards: [shard], orders: orders)
-            var changes = reads.changes(at: now)
-            for var order in reads.orders.values where states.contains(order.status) {
-                guard case .changed(let type, _) = order.apply(doubt, balances: &changes.balances, at: now) else { continue }
-                changes.update(order)
-                changes.tell(type, of: order)
-            }
-            try database.commit(changes)
-            observer.committed()
-        } catch {
-            database.rollback()
-            throw error
-        }
-    }
-
     func close() {
         do {
             if let record { try database.releaseLease(session: settings.sessionID, epoch: record.epoch) }
@@ -277,17 +235,6 @@ final class VenueSession: SessionStore {
             observer.trouble("releasing the lease: \(error)")
         }
         database.drop()
-    }
-}
-
-extension SessionStep {
-    /// Why messages between us and the venue may never arrive, where this step brings that about.
-    fileprivate var lossOfReports: String? {
-        if newGeneration != nil { return "sequence_reset" }
-        let skips = events.contains { event in
-            if case .inboundSkipped = event { true } else { false }
-        }
-        return skips ? "messages_skipped" : nil
     }
 }
 

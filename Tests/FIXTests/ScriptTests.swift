@@ -32,7 +32,7 @@ struct Play {
     var decoder = FrameDecoder()
     /// A Monday, 14:13:20.
     var time = SessionTime(wall: 1_790_000_000_000, monotonic: 0)
-    var lastUsed: Int64?
+    var began: Int64?
     var written: [FIXMessage] = []
     var ownLogon: FIXMessage?
     var deliveries: [Delivery] = []
@@ -56,7 +56,7 @@ struct Play {
         let words = line.split(separator: " ", maxSplits: 1).map(String.init)
         let rest = words.count > 1 ? words[1] : ""
         switch words[0] {
-        case "set", "numbers", "used": try prepare(words[0], rest)
+        case "set", "numbers", "began": try prepare(words[0], rest)
         case "connect": connect()
         // The line is lost, or is closed after a goodbye.
         case "lose": lose()
@@ -96,9 +96,9 @@ struct Play {
         let words = text.split(separator: " ").map(String.init)
         switch what {
         case "numbers": return begin(SessionNumbers(nextOut: try #require(Int(words[0])), nextIn: try #require(Int(words[1]))))
-        case "used":
+        case "began":
             let before: Int64 = try #require(Int64(text))
-            lastUsed = time.wall - before
+            began = time.wall - before
         default: try set(words)
         }
         begin(session.numbers)
@@ -128,7 +128,7 @@ struct Play {
         }
     }
 
-    private mutating func begin(_ numbers: SessionNumbers) { session = SessionState(settings, numbers: numbers, lastUsed: lastUsed) }
+    private mutating func begin(_ numbers: SessionNumbers) { session = SessionState(settings, numbers: numbers, began: began) }
 
     // MARK: What happens
 
@@ -260,6 +260,10 @@ struct Play {
             let from = try #require(Int(words[1]))
             let through = try #require(Int(words[2]))
             #expect(events.contains(.inboundSkipped(from: from, through: through)), "\(line): \(events)")
+        case "lost":
+            let expected = try #require(Int(words[1]))
+            let received = try #require(Int(words[2]))
+            #expect(events.contains(.numbersLost(expected: expected, received: received)), "\(line): \(events)")
         case "nothing": #expect(deliveries.isEmpty, "\(line): \(deliveries)")
         case "refused": #expect(refused.map(\.number).contains(try #require(Int(words[1]))), "\(line): \(refused.map(\.number))")
         case "deliver":

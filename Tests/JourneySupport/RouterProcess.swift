@@ -87,6 +87,12 @@ package final class RouterProcess: Sendable {
         }
     }
 
+    /// Where it listens already, before it is ready; nil until it has said so.
+    package var listenPort: UInt16? {
+        let words = log.first { $0.contains(" event=starting ") }?.split(separator: " ")
+        return words?.first { $0.hasPrefix("listen_port=") }.flatMap { UInt16($0.dropFirst("listen_port=".count)) }
+    }
+
     package var hasEnded: Bool { state.withLock(\.hasEnded) }
     package var log: [String] { state.withLock(\.lines) }
 

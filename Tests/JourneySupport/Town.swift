@@ -159,6 +159,9 @@ package final class Town: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
+    /// Of this machine, free now: for a venue in a process of its own, which has to be found again after it was killed.
+    package static func freePort() throws -> UInt16 { try SimulatedVenue(SimulatedVenue.Configuration(), log: { _ in }).start() }
+
     /// Waits until no order is under way any more: everything has its verdict or rests at the venue.
     package func quiet() async throws { try await readers.quiet() }
 

@@ -107,12 +107,11 @@ extension Faults {
                 circle.venue.disconnectAll()
                 try await circle.until("another logon") { try await circle.texts("SELECT next_out::text FROM fix_sessions") != numbers }
                 try await circle.ready()
-                // Used within this period: the numbers go on.
+                // Begun within this period: the numbers go on.
                 #expect(try await circle.texts("SELECT generation::text FROM fix_sessions") == generation)
                 #expect(try await circle.order(order.id, of: account).status == .working)
                 // As if all of it had been yesterday.
-                _ = try await circle.texts("UPDATE fix_sent SET sent_at = sent_at - 86400000 RETURNING 'x'")
-                _ = try await circle.texts("UPDATE inbox SET received_at = received_at - 86400000 RETURNING 'x'")
+                _ = try await circle.texts("UPDATE fix_sessions SET began_at = began_at - 86400000 RETURNING 'x'")
                 circle.venue.disconnectAll()
                 let events = try await circle.events(of: account) { $0.order.id == order.id && $0.type == .unknown }
                 #expect(events.last?.order.reason == "sequence_reset")

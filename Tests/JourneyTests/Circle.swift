@@ -29,6 +29,9 @@ final class Circle: Sendable {
         var lease: Int64 = 3_000
         /// What the router and the venue have agreed upon beyond the usual.
         var agree: @Sendable (inout SessionSettings) -> Void = { _ in }
+        /// The clock of the venue's session, and what happens at its steps.
+        var clock = SessionClock.system
+        var step: @Sendable (VenueStep) -> Void = { _ in }
 
         /// Everything that waits for the venue is in doubt at once.
         static let impatient: Times = {
@@ -147,7 +150,8 @@ final class Circle: Sendable {
         venueObserver.committed = { [streamSignal] in streamSignal.raise() }
         venueObserver.received = { [settleSignal] in settleSignal.raise() }
         venueObserver.trouble = { note("venue: \($0)") }
-        let opened = VenueLink(settings: settings, database: options, clock: .system, observer: venueObserver, random: { 0.5 })
+        venueObserver.step = times.step
+        let opened = VenueLink(settings: settings, database: options, clock: times.clock, observer: venueObserver, random: { 0.5 })
         link.withLock { $0 = opened }
         var observer = DeskObserver()
         observer.committed = { [streamSignal] in

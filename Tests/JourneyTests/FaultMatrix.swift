@@ -42,8 +42,8 @@ final class FaultMatrix: Sendable {
 
     init(_ town: Town, _ blow: Blow, seed: UInt64) throws {
         (self.town, self.blow) = (town, blow)
-        venuePort = try Self.freePort()
-        adminPort = try Self.freePort()
+        venuePort = try Town.freePort()
+        adminPort = try Town.freePort()
         processes = Mutex(Processes(random: SeededGenerator(seed: seed &+ UInt64(Blow.allCases.firstIndex(of: blow) ?? 0))))
     }
 
@@ -53,8 +53,6 @@ final class FaultMatrix: Sendable {
     }
 
     func removeState() { try? FileManager.default.removeItem(atPath: state) }
-
-    private static func freePort() throws -> UInt16 { try SimulatedVenue(SimulatedVenue.Configuration(), log: { _ in }).start() }
 
     private func dice(_ range: Range<Int>) -> Int { processes.withLock { Int.random(in: range, using: &$0.random) } }
 

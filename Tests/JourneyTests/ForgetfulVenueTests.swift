@@ -26,7 +26,11 @@ extension Faults {
                 try await circle.ready()
                 let past = try await Self.past(circle, account)
                 try circle.replaceVenue()
-                try await circle.until("the complaint") { circle.troubles.withLock { $0.contains { $0.contains("MsgSeqNum too low") } } }
+                try await circle.until("the complaint") { circle.troubles.withLock { $0.contains { $0.contains("MsgSeqNum too low, expecting") } } }
+                // Each attempt would take it three numbers on, until it were past those that are expected here.
+                try await circle.until("the end of attempts") {
+                    circle.troubles.withLock { $0.contains { $0.contains("order-router reset-session") } }
+                }
                 #expect(circle.venue.receivedCount == 0)
                 #expect(try await circle.order(past.resting, of: account).status == .working)
                 guard case .refused(.venueUnavailable) = await circle.place(account, Circle.terms(.buy, 1)) else {

@@ -1,4 +1,5 @@
 import ExchangeSimulator
+import FIX
 import Foundation
 import JourneySupport
 import Storage
@@ -71,6 +72,34 @@ extension Faults {
             #expect(status.text.contains("is on since") && status.text.contains("by ann: \"drill 0\"") && status.text.contains("No order is open."))
             let again = try await town.operate("kill-switch", "on", "--reason", "drill 0", "--by", "ann")
             #expect(again.status == 0 && again.text.contains("No order is open."), "\(again.text)")
+        }
+
+        @Test func `turns the kill switch on, and all is cancelled though the router that cancels dies over the first`() async throws {
+            let town = try await Town(accounts: 1)
+            let line = try FIXLine(to: town.venuePort)
+            defer { line.end() }
+            try await town.run { town in
+                let settings = ["ORDER_ROUTER_VENUE": "127.0.0.1:\(line.port)", "ORDER_ROUTER_MARKET_DATA": "127.0.0.1:\(town.venuePort)"]
+                // Logged on when it is ready: it speaks for the venue's session.
+                let one = try town.router(settings)
+                let port = try #require(await one.ready(), "\(one.log)")
+                let other = try town.secondRouter(settings)
+                let left = try #require(await other.ready(), "\(other.log)")
+                for price in ["120.00", "121.00", "122.00"] { _ = try await Self.place(town, "NVDA", limit: price, port: port, until: .working) }
+                line.judge { direction, message in
+                    guard direction == .toVenue, message.type == .orderCancelRequest, !one.hasEnded else { return .pass }
+                    one.signal(SIGKILL)
+                    return .swallow
+                }
+                let on = try await town.operate("kill-switch", "on", "--reason", "drill", "--by", "ann")
+                #expect(on.status == 0 && on.text.contains("No order is open."), "\(on.text)")
+                #expect(one.hasEnded && town.venue.orders.filter(\.isOpen).isEmpty)
+                let answer = try await town.phones[0].place(Circle.terms(.buy, 1), key: Circle.newKey(), port: left)
+                #expect(answer.status == 503 && answer.member("code") == "trading_halted", "\(answer.text)")
+                #expect(try await town.texts("SELECT status::text FROM orders") == ["6", "6", "6"])
+                #expect(try await town.texts("SELECT count(*)::text FROM fix_sent WHERE msg_type = 'D'") == ["3"])
+                try await town.verify()
+            }
         }
 
         @Test func `is told by the kill switch which orders the venue does not cancel, and it ends them when asked again`() async throws {

@@ -349,4 +349,34 @@ import Trading
             #expect(settled(settlement)?.reason == (status == .routed ? "not_routed" : "forgotten_by_venue"))
         }
     }
+    private func unknown(_ name: OrderID, asked request: String? = nil, isRepeated: Bool = false) -> InboxReport {
+        report(1, "I") {
+            ($0.orderID, $0.requestID, $0.orderStatus, $0.rejectReason) = (name.text, request, "8", 5)
+            ($0.cumulativeQuantity, $0.isRepeated) = (0, isRepeated)
+        }
+    }
+
+    @Test func `believes that the venue does not know the order of a recovered key only when it says so now`() {
+        let other = identity(account, key(2))
+        var (before, now, has) = (begin(order()), begin(order()), begin(order()))
+        before.settle(unknown(other, isRepeated: true))
+        #expect(before.changes.knownAtVenue[other] == nil)
+        now.settle(unknown(other))
+        #expect(now.changes.knownAtVenue[other] == false)
+        has.settle(
+            report(1, "I") {
+                ($0.orderID, $0.orderStatus, $0.isRepeated) = (other.text, "0", true)
+            }
+        )
+        #expect(has.changes.knownAtVenue[other] == true)
+    }
+
+    @Test func `compares no sum of what the venue says not to know`() {
+        var replaced = order(.partiallyFilled, filled: 40)
+        let terms = Replacement(quantity: 90, limitPrice: usd("100"), stopPrice: nil)
+        (replaced.replaces.requests, replaced.replaces.pending) = (1, .init(number: 1, terms: terms, holdPrice: usd("100"), lostIn: nil))
+        var settlement = begin(replaced)
+        settlement.settle(unknown(id, asked: id.text + "-r1"))
+        #expect(settled(settlement)?.replaces.pending == nil && settled(settlement)?.status == .partiallyFilled && settlement.alarms.isEmpty)
+    }
 }

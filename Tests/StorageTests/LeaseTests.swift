@@ -55,6 +55,52 @@ extension `On PostgreSQL, storage` {
             #expect(try take(storage, "b")?.epoch == 2)
         }
 
+        /// Commits numbers that the session itself has used, without a report.
+        private func use(_ storage: Database, _ record: SessionRecord, _ generation: Int64, _ next: Int64, at now: Int64) throws {
+            try storage.commitReceived(
+                session: venueSession,
+                record: record,
+                nextOut: next,
+                nextIn: next,
+                generation: generation,
+                reports: [],
+                at: now
+            )
+        }
+
+        @Test func `knows since when its numbers are used, which no later use changes`() throws {
+            let storage = try store.storage()
+            let record = try #require(try take(storage, "a"))
+            #expect(try storage.sessionBegan(venueSession, generation: 1) == nil)
+            try use(storage, record, 1, 2, at: 50)
+            try use(storage, record, 1, 3, at: 900)
+            #expect(try storage.sessionBegan(venueSession, generation: 1) == 50)
+            try use(storage, record, 2, 2, at: 1_000)
+            #expect(try storage.sessionBegan(venueSession, generation: 2) == 1_000)
+            #expect(try storage.sessionBegan(venueSession, generation: 1) == nil)
+        }
+
+        @Test func `keeps in mind that the venue has lost its numbers, until they begin again`() throws {
+            let storage = try store.storage()
+            let record = try #require(try take(storage, "a"))
+            #expect(record.lostAt == nil)
+            try storage.noteNumbersLost(by: venueSession, epoch: record.epoch + 1, at: 70)
+            #expect(try take(storage, "a", record.epoch)?.lostAt == nil, "another holder's word")
+            try storage.noteNumbersLost(by: venueSession, epoch: record.epoch, at: 70)
+            #expect(try take(storage, "a", record.epoch)?.lostAt == 70)
+            try runOut()
+            #expect(try take(storage, "b")?.lostAt == 70)
+            #expect(try storage.resetSession(venueSession, by: "ann", at: 80) == 2)
+            let reset = try #require(try take(storage, "b"))
+            #expect(reset.lostAt == nil)
+            // As they do by what was agreed upon, without an operator.
+            try storage.noteNumbersLost(by: venueSession, epoch: reset.epoch, at: 90)
+            try use(storage, reset, 2, 3, at: 95)
+            #expect(try take(storage, "b", reset.epoch)?.lostAt == 90)
+            try use(storage, reset, 3, 2, at: 100)
+            #expect(try take(storage, "b", reset.epoch)?.lostAt == nil)
+        }
+
         @Test func `lets new orders in only while its holder is logged on`() throws {
             let storage = try store.storage()
             #expect(try !venueIsUp(storage))

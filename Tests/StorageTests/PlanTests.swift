@@ -37,7 +37,8 @@ extension `On PostgreSQL, storage` {
             (
                 "receive", "insert_inbox",
                 "'s', 1, 1, 1, ARRAY[1], ARRAY[1]::smallint[], \(orders), ARRAY['']::text[], ARRAY['e'], ARRAY['20260101'], ARRAY['F'], ARRAY['2'], ARRAY[1], "
-                    + "ARRAY[1], ARRAY[1], ARRAY[1], ARRAY[1], ARRAY['NVDA'], ARRAY['1'], ARRAY['']::text[], ARRAY[1], ARRAY['']::bytea[], \(bounds), ARRAY['']::text[], ARRAY['']::text[]",
+                    + "ARRAY[1], ARRAY[1], ARRAY[1], ARRAY[1], ARRAY['NVDA'], ARRAY['1'], ARRAY['']::text[], ARRAY[1], ARRAY['']::bytea[], \(bounds), ARRAY['']::text[], ARRAY['']::text[], "
+                    + "ARRAY[false]",
                 1
             ),
             ("settle", "read_inbox", "256", nil),

@@ -213,7 +213,7 @@ package final class Acceptor: Sendable {
                 session: SessionState(
                     session.settings,
                     numbers: try session.store.load(),
-                    lastUsed: session.settings.schedule == nil ? nil : try session.store.lastUsed()
+                    began: session.settings.schedule == nil ? nil : try session.store.began()
                 ),
                 store: session.store,
                 clock: clock,

@@ -115,7 +115,7 @@ package final class Initiator: Sendable {
         if numbers.generation > 1, numbers.nextIn == 1 { settings.resetOnLogon = true }
         let runner = SessionRunner(
             socket: socket,
-            session: SessionState(settings, numbers: numbers, lastUsed: settings.schedule == nil ? nil : try store.lastUsed()),
+            session: SessionState(settings, numbers: numbers, began: settings.schedule == nil ? nil : try store.began()),
             store: store,
             clock: clock,
             control: control,

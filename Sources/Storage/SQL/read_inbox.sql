@@ -3,7 +3,7 @@
 -- $1 limit for each shard bigint
 SELECT i.inbox_id, i.kind, i.order_id, i.request_id, i.exec_id, i.trade_date, i.exec_type, i.order_status, i.last_quantity, i.last_price,
     i.cumulative_quantity, i.order_quantity, i.reject_reason, i.symbol, i.side, i.text, i.shard, o.account_id, o.symbol, i.exec_ref_id, i.status_question,
-    i.generation
+    i.generation, COALESCE(i.is_repeated, false)
 FROM shards s CROSS JOIN LATERAL (
     SELECT * FROM inbox WHERE shard = s.shard AND inbox_id > s.settled_inbox ORDER BY inbox_id LIMIT $1
 ) i

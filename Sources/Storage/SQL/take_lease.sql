@@ -13,4 +13,4 @@ ON CONFLICT (session_id) DO UPDATE SET
     lease_holder = $2,
     lease_until = (extract(epoch FROM clock_timestamp()) * 1000)::bigint + $4
 WHERE s.ended_at IS NULL AND (s.lease_holder = $2 OR s.lease_until <= (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
-RETURNING lease_epoch, generation, next_out, next_in
+RETURNING lease_epoch, generation, next_out, next_in, lost_at
