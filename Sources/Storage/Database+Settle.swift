@@ -171,11 +171,24 @@ extension Database {
         return try reads(rows[0].shardLocks, Array(rows.dropFirst()))
     }
 
-    /// In the transaction at hand, under the shard's lock: orders of it that the venue has reported on and nobody has settled it yet.
-    package func waitingReports(of orders: [OrderID], _ lock: ShardLock) throws(PostgresError) -> Set<OrderID> {
+    /// Orders that have been UNKNOWN for long and asked about without an answer; each with the position in the inbox up to which its shard was settled when
+    /// that was so. Without a lock: it reads all messages that are kept, which can take seconds.
+    ///
+    /// - Parameter time: since when at least, in milliseconds.
+    package func unanswered(_ orders: [OrderID], since time: Int64) throws(PostgresError) -> [OrderID: Int64] {
+        if orders.isEmpty { return [:] }
+        let rows = try run(SQL.readUnansweredOrders) {
+            $0.append(bounded: orders.map(\.text))
+            $0.append(time)
+        }
+        return Dictionary(uniqueKeysWithValues: (0..<rows.count).map { (rows.orderID($0, 0), rows.int64($0, 1)) })
+    }
+
+    /// In the transaction at hand, under the shard's lock: orders of it that the venue has reported on behind this position of the inbox.
+    package func reports(on orders: [OrderID], behind position: Int64, _ lock: ShardLock) throws(PostgresError) -> Set<OrderID> {
         let rows = try run(SQL.readWaitingOrders) {
             $0.append(lock.shard)
-            $0.append(lock.settledInbox)
+            $0.append(position)
             $0.append(orders.map(\.text))
         }
         return Set(rows.orderIDs)

@@ -108,6 +108,7 @@ package enum SQL {
     static let readSessionInForce = Statement("read_session_in_force")
     static let readSilentOrders = Statement("read_silent_orders")
     static let readTableSizes = Statement("read_table_sizes")
+    static let readUnansweredOrders = Statement("read_unanswered_orders")
     static let readUnknownOrders = Statement("read_unknown_orders")
     static let readVenueUp = Statement("read_venue_up")
     static let readWaitingOrders = Statement("read_waiting_orders")
@@ -162,7 +163,8 @@ package enum SQL {
         readOpenReconciliations, readOrderParts, readOrdersAtVenue, readOrdersByID, readOrdersInDoubt,
         readOrdersToCancel, readOutbox, readOverdueOrders, readPartObstacle, readParts, readPendingCancels, readReconciliation,
         readReconciliationAnswer, readRecoveredKeys, readSent, readSessionBegan, readSessionInForce, readSilentOrders,
-        readTableSizes, readUnknownOrders, readVenueUp, readWaitingOrders, readWaitingRequests, readWholeTables, recoverDatabase, releaseLease,
+        readTableSizes, readUnansweredOrders, readUnknownOrders, readVenueUp, readWaitingOrders,
+        readWaitingRequests, readWholeTables, recoverDatabase, releaseLease,
         resetSession, rollUpDays, setCancelTimer, setLoggedOn, showOrder, showOrderAlarms, showOrderEntries,
         showOrderEvents, showOrderExecutions, showOrderReceived, showOrderSent, takeLease, updateOrders,
         upsertInstruments, verifyAlarms, verifyBalances, verifyCounters, verifyEntries, verifyEvents,

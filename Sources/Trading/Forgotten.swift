@@ -25,10 +25,10 @@ extension OrderState {
     /// The venue's newest word on it is that it does not know it.
     package var isForgotten: Bool { status == .unknown && reason == Self.forgottenByVenue }
 
-    /// Whether it may be ended here on the word of the venue's desk: what that says to have been filled must be booked.
+    /// Whether the venue's desk alone can say what became of it: its session does not know the order any more, or answers no question about it.
     ///
-    /// - Parameter filled: shares in all, by the venue's desk.
-    package func mayEnd(filled: Int64) -> Bool { isForgotten && filledQuantity == filled }
+    /// - Parameter isUnanswered: asked for long, the venue has said nothing of it.
+    package func needsTheDesk(isUnanswered: Bool) -> Bool { isForgotten || (status == .unknown && isUnanswered) }
 
     /// By the word of the venue's desk, which an operator has.
     package static let endedByOperator = OrderEvent.cancelled(reason: "ended_by_operator")

@@ -68,7 +68,7 @@ extension Faults {
             #expect(try await circle.order(id, of: account).status == .unknown)
             #expect(try await circle.texts("SELECT kind FROM alarms WHERE order_id = '\(id)'") == ["forgotten_by_venue"])
             let outcomes = try await circle.readers.read { database in
-                try EndForgotten(database, by: "ann", venueSays: "not on our book, nothing filled", now: Circle.now).end([id], filled: 0)
+                try EndUnknown(database, by: "ann", venueSays: "not on our book, nothing filled", now: Circle.now).end([id], filled: 0)
             }
             // An answer may just have come: then it says so, and changes nothing.
             if outcomes.map(\.word) == [.reportWaits] { return try await end(id, of: account, circle) }

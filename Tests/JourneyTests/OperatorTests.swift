@@ -188,7 +188,7 @@ extension Faults {
                 let port = try #require(await router.ready(), "\(router.log)")
                 let resting = try await Self.place(town, "NVDA", limit: "120.00", port: port, until: .working)
                 let early = try await Self.end("0", resting, town)
-                #expect(early.status == 1 && early.text.contains("not forgotten") && early.text.contains("WORKING"), "\(early.text)")
+                #expect(early.status == 1 && early.text.contains("not unknown") && early.text.contains("WORKING"), "\(early.text)")
                 #expect(try await Self.end("0", Self.stranger, town).text.contains("not found"))
                 #expect(try await Self.end("many", resting, town).status == 2)
                 let filled = try await Self.place(town, "NVDA", limit: "126.00", port: port, until: .filled)

@@ -123,7 +123,7 @@ final class Room: Sendable {
     }
 
     /// Commits reports to the inbox as receive does.
-    func receive(_ reports: [VenueReport], from number: Int64 = 1) throws {
+    func receive(_ reports: [VenueReport], from number: Int64 = 1, at time: Int64 = now) throws {
         let next = try value("SELECT next_out FROM fix_sessions")
         try storage().commitReceived(
             session: session,
@@ -132,7 +132,20 @@ final class Room: Sendable {
             nextIn: number + Int64(reports.count),
             generation: 1,
             reports: reports.enumerated().map { ReceivedReport(number: number + Int64($0), report: $1, refusedNumber: nil, message: []) },
-            at: now
+            at: time
+        )
+    }
+
+    /// Asks the venue about an order, as send does.
+    func ask(about order: OrderID, at time: Int64) throws {
+        let next = try value("SELECT next_out FROM fix_sessions")
+        try storage().commitAsked(
+            [SentMessage(number: next, type: "H", sentAt: time, resendBy: time, orderID: order.text, shard: account.shard, body: [])],
+            session: session,
+            record: SessionRecord(epoch: 1, generation: 1, nextOut: next, nextIn: 1),
+            nextOut: next + 1,
+            nextIn: try value("SELECT next_in FROM fix_sessions"),
+            at: time
         )
     }
 

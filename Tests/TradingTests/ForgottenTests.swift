@@ -112,19 +112,18 @@ import Trading
         #expect(report { ($0.execType, $0.rejectReason) = ("I", 1) }.doubtOfRefusal == nil)
     }
 
-    @Test func `may be ended on the venue's word when what that says to be filled is booked, and while nothing else is known`() {
+    @Test func `may be ended on the word of the venue's desk while nothing else is known`() {
         var desk = Desk.standing(.partiallyFilled)
-        #expect(!desk.order.mayEnd(filled: 40))
+        #expect(!desk.order.needsTheDesk(isUnanswered: true))
         desk.apply(.doubted(reason: OrderState.forgottenByVenue))
-        #expect(desk.order.isForgotten && desk.order.mayEnd(filled: 40))
-        for other in [0, 39, 41, 100] as [Int64] { #expect(!desk.order.mayEnd(filled: other)) }
+        #expect(desk.order.isForgotten && desk.order.needsTheDesk(isUnanswered: false))
         // It speaks of the order again: then its word is to be waited for.
         var known = desk
         let isNew = known.order.heard(report { ($0.execType, $0.orderStatus) = ("I", "6") })
-        #expect(isNew && known.order.reason == OrderState.knownByVenueAfterAll && !known.order.mayEnd(filled: 40))
-        // Nor where it is UNKNOWN for another reason.
+        #expect(isNew && known.order.reason == OrderState.knownByVenueAfterAll && !known.order.needsTheDesk(isUnanswered: false))
+        // Where it is UNKNOWN for another reason, when the venue does not answer.
         let silent = Desk.standing(.unknown)
-        #expect(!silent.order.mayEnd(filled: 0))
+        #expect(!silent.order.needsTheDesk(isUnanswered: false) && silent.order.needsTheDesk(isUnanswered: true))
 
         let before = desk.balance(cash)
         desk.apply(OrderState.endedByOperator)

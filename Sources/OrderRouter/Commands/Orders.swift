@@ -78,7 +78,7 @@ extension Command {
 
     static let ordersEnd = Command(
         "orders end",
-        "Ends UNKNOWN orders that the venue had and does not know any more (forgotten_by_venue), on the word of the venue's people; audited.",
+        "Ends UNKNOWN orders that the venue does not know any more (forgotten_by_venue) or says nothing of, on the word of its people; audited.",
         operands: [Operand("order", repeats: true, "Orders by their ids.")],
         flags: [
             Flag("filled", "n", .required, "Shares filled of each of them in all, as the venue's people say. It must be what is booked."),
@@ -89,8 +89,9 @@ extension Command {
         details: """
             Says for each order what became of it. ended: CANCELLED (ended_by_operator), its hold is free. fills differ: other
             than said are booked; the venue has to report what is missing, by its ExecID, then it can be ended. report waits: the
-            venue has just reported on it, look again. not forgotten: the venue is asked about it, or it is open as it should
-            be: orders cancel. With any but the first the command ends with 1. A fill that is reported later books and alarms.
+            venue has just reported on it, look again. still asked: the venue has spoken of it since, or was first asked less
+            than ten minutes ago. not unknown: it is open as it should be: orders cancel. With any but the first the command
+            ends with 1. A fill that is reported later books and alarms.
             """
     ) { arguments in
         let filled = try arguments.required("filled", "a whole number", ValueKind<Int64>.number(0...1_000_000_000).parse)
@@ -99,7 +100,7 @@ extension Command {
         let ids = try orderIDs(arguments)
         let database = try Database(PostgresOptions(url: arguments.setting("database-url", \.databaseURL)))
         defer { database.drop() }
-        let outcomes = try EndForgotten(database, by: whom, venueSays: words, now: { Date.nowMilliseconds }).end(ids, filled: filled)
+        let outcomes = try EndUnknown(database, by: whom, venueSays: words, now: { Date.nowMilliseconds }).end(ids, filled: filled)
         var table = TextTable(["order", "end", "status", "filled", "released", "reason"])
         for outcome in outcomes {
             let order = outcome.order

@@ -32,8 +32,8 @@ extension `On PostgreSQL, the desk` {
 
         private func unknownOrder(_ number: Int) -> VenueReport { report(number, "I") { ($0.orderStatus, $0.rejectReason) = ("8", 5) } }
 
-        private func end(_ numbers: [Int], filled: Int64) throws -> [EndForgotten.Outcome] {
-            try EndForgotten(storage, by: "ann", venueSays: "bob of the desk, 10:15: out", now: { now }).end(numbers.map(id), filled: filled)
+        private func end(_ numbers: [Int], filled: Int64, at time: Int64 = now) throws -> [EndUnknown.Outcome] {
+            try EndUnknown(storage, by: "ann", venueSays: "bob of the desk, 10:15: out", now: { time }).end(numbers.map(id), filled: filled)
         }
 
         private var held: Int64 { get throws { try room.value("SELECT held FROM balances WHERE account_id = 'acc_1' AND asset = '$'") } }
@@ -53,7 +53,7 @@ extension `On PostgreSQL, the desk` {
             // Other than is booked, and what nobody doubts.
             #expect(try end([1], filled: 4).map(\.word) == [.fillsDiffer])
             #expect(try end([2], filled: 0).map(\.word) == [.fillsDiffer])
-            #expect(try end([3, 9], filled: 0).map(\.word) == [.notForgotten, .notFound])
+            #expect(try end([3, 9], filled: 0).map(\.word) == [.notUnknown, .notFound])
             #expect(try held == usd("2600").units && audited == "")
 
             let ended = try end([2], filled: 4)
@@ -72,7 +72,7 @@ extension `On PostgreSQL, the desk` {
             try room.receive([report(1, "F") { ($0.lastQuantity, $0.lastPrice) = (4, usd("99")) }, report(2, "I") { $0.orderStatus = "6" }], from: 5)
             #expect(try end([1, 2], filled: 0).map(\.word) == [.reportWaits, .reportWaits])
             try room.settle()
-            #expect(try end([1, 2], filled: 0).map(\.word) == [.notForgotten, .notForgotten])
+            #expect(try end([1, 2], filled: 0).map(\.word) == [.notUnknown, .stillAsked])
             #expect(try room.status(id(1)) == .partiallyFilled && room.status(id(2)) == .unknown)
             #expect(try held == usd("2600").units && audited == "")
             try room.check()
@@ -89,10 +89,39 @@ extension `On PostgreSQL, the desk` {
             try room.check()
         }
 
+        @Test func `ends what the venue was asked about for ten minutes and says nothing of`() throws {
+            let (unknown, asked) = (now + 10_001, now + 15_000)
+            try room.sweep(at: unknown)
+            let late = asked + EndUnknown.answersWithin
+            #expect(try end([1, 2, 3], filled: 0, at: late).map(\.word) == [.stillAsked, .stillAsked, .stillAsked], "nobody asked")
+            for number in [1, 2] { try room.ask(about: id(number), at: asked) }
+            try room.ask(about: id(3), at: asked + 1)
+            #expect(try end([1, 2], filled: 0, at: late - 1).map(\.word) == [.stillAsked, .stillAsked])
+            // It takes no questions of this kind; of the second it has spoken, though that tells nothing new.
+            var refused = VenueReport(kind: .statusRefused)
+            refused.orderID = id(1).text
+            try room.receive([refused, report(2, "I") { $0.orderStatus = "A" }], at: asked + 5)
+            #expect(try end([1, 2], filled: 0, at: late).map(\.word) == [.reportWaits, .reportWaits])
+            try room.settle()
+            #expect(try end([1], filled: 5, at: late).map(\.word) == [.fillsDiffer])
+            #expect(try end([1, 2, 3], filled: 0, at: late).map(\.word) == [.ended, .stillAsked, .stillAsked])
+            #expect(try room.status(id(1)) == .cancelled && room.status(id(2)) == .unknown && held == usd("2000").units)
+            try room.check()
+        }
+
+        @Test func `ends nothing of which the venue has sent what could not be booked`() throws {
+            try room.receive([report(1, "0"), report(1, "F") { ($0.lastQuantity, $0.lastPrice, $0.execID) = (4, usd("99"), nil) }])
+            try room.settle()
+            #expect(try room.status(id(1)) == .unknown)
+            try room.ask(about: id(1), at: now + 1)
+            #expect(try end([1], filled: 0, at: now + 1 + EndUnknown.answersWithin).map(\.word) == [.stillAsked])
+            try room.check()
+        }
+
         @Test func `ends nothing that the venue never spoke of: its session's word does`() throws {
             try room.sweep(at: now + 10_001)
             #expect(try room.status(id(1)) == .unknown)
-            #expect(try end([1], filled: 0).map(\.word) == [.notForgotten])
+            #expect(try end([1], filled: 0).map(\.word) == [.stillAsked])
             try room.receive([unknownOrder(1)])
             try room.settle()
             #expect(try room.text("SELECT reason FROM orders WHERE order_id = '\(id(1))'") == "not_routed")

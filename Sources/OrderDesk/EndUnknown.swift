@@ -2,13 +2,13 @@ package import Postgres
 package import Storage
 package import Trading
 
-/// end: the way on for an order that the venue had and does not know any more (`forgotten_by_venue`). Its session has lost the memory of it, so no report
-/// will ever end it; the venue's people can say what was filled of it. An operator who has their word ends it: CANCELLED, its hold free, its client told,
+/// end: the way on for an UNKNOWN order that no report will ever end: the venue had it and does not know it any more (`forgotten_by_venue`), or answers no
+/// question about it. The venue's people can say what was filled of it. An operator who has their word ends it: CANCELLED, its hold free, its client told,
 /// and his name and their words in the audit, all in one commit.
 ///
-/// Only where nothing here contradicts that word: the venue's newest report is that it does not know the order, none waits to be settled, and what was filled
-/// is booked. Should the venue report a fill all the same, it books and alarms as any after an end.
-package final class EndForgotten {
+/// Only where nothing here contradicts that word: the venue's newest report is that it does not know the order, or there is none since it was asked, none
+/// waits to be settled, and what was filled is booked. Should the venue report a fill all the same, it books and alarms as any after an end.
+package final class EndUnknown {
     /// What became of it.
     package enum Word: String, Sendable {
         case ended
@@ -16,8 +16,10 @@ package final class EndForgotten {
         case fillsDiffer = "fills differ"
         /// The venue has reported on it, and nobody has settled it yet.
         case reportWaits = "report waits"
-        /// Open, and not forgotten by the venue: its way goes on, or it is asked about.
-        case notForgotten = "not forgotten"
+        /// UNKNOWN, and the venue has spoken of it since, or has not been asked for long: its answer may tell.
+        case stillAsked = "still asked"
+        /// Open as it should be: it can be cancelled.
+        case notUnknown = "not unknown"
         case notOpen = "not open"
         case notFound = "not found"
     }
@@ -35,6 +37,9 @@ package final class EndForgotten {
     private let whom: String
     private let words: String
     private let now: @Sendable () -> Int64
+
+    /// A question that has no answer after ten minutes has none: milliseconds. A venue's session, or ours, is back from a restart before that.
+    package static let answersWithin: Int64 = 600_000
 
     /// - Parameters:
     ///   - whom: for the audit.
@@ -60,12 +65,15 @@ package final class EndForgotten {
     /// Orders of one shard, in one transaction.
     private func end(_ ids: [OrderID], of shard: Int16, filled: Int64) throws(PostgresError) -> [Outcome] {
         do {
+            let unanswered = try database.unanswered(ids, since: now() - Self.answersWithin)
             let reads = try database.beginOrders(shards: [shard], orders: ids)
             guard let lock = reads.locks.first else { preconditionFailure("Every shard has its row.") }
-            let waiting = try database.waitingReports(of: ids, lock)
+            // Of what has come since the evidence was read nobody has judged whether it is an answer.
+            let waiting = try database.reports(on: ids, behind: unanswered.values.min() ?? lock.settledInbox, lock)
             var changes = reads.changes(at: now())
             let outcomes = reads.orders.values.sorted { $0.createdAt < $1.createdAt }.map { order in
-                let word = waiting.contains(order.id) ? .reportWaits : Self.word(of: order, filled: filled)
+                let isUnanswered = unanswered[order.id] != nil
+                let word = waiting.contains(order.id) ? .reportWaits : Self.word(of: order, filled: filled, isUnanswered: isUnanswered)
                 return word == .ended ? end(order, &changes) : Outcome(id: order.id, word: word, order: order, released: .zero)
             }
             let audited = outcomes.filter { $0.word == .ended }.map { "\($0.id): \(filled) filled, \($0.released) released; the venue: \(words)" }
@@ -77,10 +85,11 @@ package final class EndForgotten {
         }
     }
 
-    private static func word(of order: OrderState, filled: Int64) -> Word {
+    private static func word(of order: OrderState, filled: Int64, isUnanswered: Bool) -> Word {
         if !order.status.isOpen { return .notOpen }
-        if !order.isForgotten { return .notForgotten }
-        return order.mayEnd(filled: filled) ? .ended : .fillsDiffer
+        if order.status != .unknown { return .notUnknown }
+        if !order.needsTheDesk(isUnanswered: isUnanswered) { return .stillAsked }
+        return order.filledQuantity == filled ? .ended : .fillsDiffer
     }
 
     private func end(_ found: OrderState, _ changes: inout ShardChanges) -> Outcome {
