@@ -68,20 +68,25 @@ extension Faults {
             try cluster.stop()
         }
 
+        /// A router that has its prices and waits for its venue: nobody listens where its orders are to go.
+        private static func waiting(_ town: Town) async throws -> (RouterProcess, SimulatedVenue.Configuration) {
+            var configuration = SimulatedVenue.Configuration()
+            configuration.frozen = true
+            configuration.port = try SimulatedVenue(configuration, log: { _ in }).start()
+            let router = try town.router([
+                "ORDER_ROUTER_VENUE": "127.0.0.1:\(configuration.port)", "ORDER_ROUTER_MARKET_DATA": "127.0.0.1:\(town.venuePort)",
+            ])
+            try await eventually("a router that waits") { router.listenPort != nil || router.hasEnded }
+            return (router, configuration)
+        }
+
         @Test func `that goes away while a router waits for its venue is waited for as well`() async throws {
             let cluster = try PrivateCluster(at: TestServer.temporaryPath() + "-waiting")
             try cluster.stopWhenThisProcessEnds(removingFolder: true)
             try cluster.start()
             let town = try await Town(accounts: 1, database: TestDatabase(on: cluster))
             try await town.run { town in
-                // It has its prices; nobody listens where its orders are to go.
-                var configuration = SimulatedVenue.Configuration()
-                configuration.frozen = true
-                configuration.port = try SimulatedVenue(configuration, log: { _ in }).start()
-                let router = try town.router([
-                    "ORDER_ROUTER_VENUE": "127.0.0.1:\(configuration.port)", "ORDER_ROUTER_MARKET_DATA": "127.0.0.1:\(town.venuePort)",
-                ])
-                try await eventually("a router that waits") { router.log.contains { $0.contains("event=starting") } || router.hasEnded }
+                let (router, configuration) = try await Self.waiting(town)
                 try await Task.detached { try cluster.stop() }.value
                 try await eventually("its trouble") { router.log.contains { $0.contains("part=start") } || router.hasEnded }
                 #expect(!router.hasEnded, "\(router.log)")
@@ -105,16 +110,8 @@ extension Faults {
         @Test func `that answers nobody while a router waits for its venue does not end it`() async throws {
             let town = try await Town(accounts: 1)
             try await town.run { town in
-                var configuration = SimulatedVenue.Configuration()
-                configuration.frozen = true
-                configuration.port = try SimulatedVenue(configuration, log: { _ in }).start()
-                let router = try town.router([
-                    "ORDER_ROUTER_VENUE": "127.0.0.1:\(configuration.port)", "ORDER_ROUTER_MARKET_DATA": "127.0.0.1:\(town.venuePort)",
-                ])
-                try await eventually("a router that waits") { router.log.contains { $0.contains("listen_port=") } || router.hasEnded }
-                let line = try #require(router.log.first { $0.contains("listen_port=") })
-                let words = line.split { $0 == " " || $0 == "=" }
-                let port = try #require(words.firstIndex(of: "listen_port").flatMap { UInt16(words[$0 + 1]) })
+                let (router, _) = try await Self.waiting(town)
+                let port = try #require(router.listenPort)
                 let probes = { @Sendable () async throws -> [Int] in
                     try await withThrowingTaskGroup(of: Int.self) { group in
                         for _ in 0..<8 { group.addTask { try await Phone.exchange("GET", "/readyz", port: port).status } }
