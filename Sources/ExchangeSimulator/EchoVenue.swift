@@ -131,8 +131,9 @@ private final class EchoStore: SessionStore {
         }
     }
 
-    func stored(from: Int, through: Int) -> [StoredMessage] {
-        parties.with(party) { party in (from...through).compactMap { party.sent[$0] } }
+    func stored(from: Int, through: Int, atMost most: Int) -> [StoredMessage] {
+        let sent = parties.with(party, \.sent)
+        return Array((from...through).lazy.compactMap { sent[$0] }.prefix(most))
     }
 
     func pull(_ session: inout SessionState, at wall: Int64) -> [OutgoingMessage] {

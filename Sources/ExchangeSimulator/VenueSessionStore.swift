@@ -72,10 +72,10 @@ final class VenueSessionStore: SessionStore {
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
     }
 
-    func stored(from: Int, through: Int) -> [StoredMessage] {
+    func stored(from: Int, through: Int, atMost most: Int) -> [StoredMessage] {
         books.with { state in
             guard let sent = state.parties[party]?.sent else { return [] }
-            return (from...through).compactMap { sent[$0] }
+            return Array((from...through).lazy.compactMap { sent[$0] }.prefix(most))
         }
     }
 

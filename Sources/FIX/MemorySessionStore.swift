@@ -24,9 +24,9 @@ package final class MemorySessionStore {
         }
     }
 
-    package func stored(from: Int, through: Int) -> [StoredMessage] {
+    package func stored(from: Int, through: Int, atMost most: Int) -> [StoredMessage] {
         guard from <= through else { return [] }
         let first = max(from, numbers.nextOut - capacity)
-        return first > through ? [] : (first...through).compactMap { sent[$0] }
+        return first > through ? [] : Array((first...through).lazy.compactMap { self.sent[$0] }.prefix(most))
     }
 }

@@ -15,16 +15,17 @@ struct ReplayQueue: Sendable {
         ranges.append(ReplayRange(from: min(last.from, range.from), through: max(last.through, range.through)))
     }
 
-    /// The next part to send: so many numbers at most.
-    mutating func next(_ capacity: Int) -> ReplayRange? {
-        guard let range = ranges.first else { return nil }
-        let part = ReplayRange(from: range.from, through: min(range.through, range.from + capacity - 1))
-        if part.through < range.through {
-            ranges[0] = ReplayRange(from: part.through + 1, through: range.through)
+    /// What is to be sent next.
+    var first: ReplayRange? { ranges.first }
+
+    /// The first range is sent as far as this number.
+    mutating func removeFirst(through number: Int) {
+        guard let range = ranges.first else { return }
+        if number < range.through {
+            ranges[0] = ReplayRange(from: number + 1, through: range.through)
         } else {
             ranges.removeFirst()
         }
-        return part
     }
 
     mutating func removeAll() { ranges = [] }

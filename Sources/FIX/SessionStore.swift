@@ -17,8 +17,10 @@ package protocol SessionStore: AnyObject {
     func commit(_ step: SessionStep, numbers: SessionNumbers) throws
 
     /// The application messages of the current generation with these numbers, ascending. Session messages may be left out. A message that
-    /// must not be sent again is marked expired or left out: a gap fill takes its place.
-    func stored(from: Int, through: Int) throws -> [StoredMessage]
+    /// must not be sent again is marked expired: a gap fill takes its place.
+    ///
+    /// - Parameter most: how many of them are enough, the first ones; that there are fewer says that there are no others.
+    func stored(from: Int, through: Int, atMost most: Int) throws -> [StoredMessage]
 
     /// Application messages to send now, numbered with `session.send` and already committed by the callee. Empty = nothing now; called again
     /// while it returns something. Called only while logged on: when woken, when the poll interval has passed and after each batch.

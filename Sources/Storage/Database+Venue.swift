@@ -309,13 +309,20 @@ extension Database {
         return try run(SQL.readOrdersByID) { $0.append(bounded: ids.map(\.text)) }.orders
     }
 
-    /// Messages sent before, to be resent.
-    package func sentMessages(session: String, generation: Int64, from: Int64, through: Int64) throws(PostgresError) -> [SentMessage] {
+    /// Messages sent before, to be resent: the first ones with these numbers.
+    package func sentMessages(
+        session: String,
+        generation: Int64,
+        from: Int64,
+        through: Int64,
+        atMost most: Int
+    ) throws(PostgresError) -> [SentMessage] {
         let rows = try run(SQL.readSent) {
             $0.append(session)
             $0.append(generation)
             $0.append(from)
             $0.append(through)
+            $0.append(Int64(most))
         }
         return (0..<rows.count).map { row in
             SentMessage(

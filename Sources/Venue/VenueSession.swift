@@ -142,13 +142,14 @@ final class VenueSession: SessionStore {
     /// Messages to be sent again. A NewOrderSingle past its deadline is not: its order is UNKNOWN until the venue has said that it never heard of it.
     /// Nor is one that the venue has acknowledged or ended before: a venue that asks for it has lost its memory and would execute it anew. Nor any while
     /// the kill switch is on.
-    func stored(from: Int, through: Int) throws -> [StoredMessage] {
+    func stored(from: Int, through: Int, atMost most: Int) throws -> [StoredMessage] {
         let record = try held()
         let sent = try database.sentMessages(
             session: settings.sessionID,
             generation: record.generation,
             from: Int64(from),
-            through: Int64(through)
+            through: Int64(through),
+            atMost: most
         )
         let now = now
         let orders = sent.filter { $0.type == "D" }

@@ -54,8 +54,9 @@ final class ClientStore: SessionStore {
         }
     }
 
-    func stored(from: Int, through: Int) -> [StoredMessage] {
-        client.state.withLock { state in (from...through).compactMap { state.sent[$0] } }
+    func stored(from: Int, through: Int, atMost most: Int) -> [StoredMessage] {
+        let sent = client.state.withLock(\.sent)
+        return Array((from...through).lazy.compactMap { sent[$0] }.prefix(most))
     }
 
     func pull(_ session: inout SessionState, at wall: Int64) -> [OutgoingMessage] {

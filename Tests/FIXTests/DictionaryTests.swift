@@ -143,9 +143,16 @@ import Testing
         for number in stride(from: 2, through: 20_000, by: 2) { queue.add(ReplayRange(from: number, through: number)) }
         var parts = 0
         var sent: Set<Int> = []
-        while let part = queue.next(100_000) {
+        while let range = queue.first {
+            // Half of it, and the rest.
+            let half = (range.from + range.through) / 2
+            queue.removeFirst(through: half)
+            if half < range.through {
+                #expect(queue.first == ReplayRange(from: half + 1, through: range.through))
+                queue.removeFirst(through: range.through)
+            }
             parts += 1
-            sent.formUnion(part.from...part.through)
+            sent.formUnion(range.from...range.through)
         }
         #expect(parts == ReplayQueue.capacity)
         #expect(stride(from: 2, through: 20_000, by: 2).allSatisfy { sent.contains($0) })

@@ -12,6 +12,8 @@ final class Disk: Sendable {
         var mayWrite = true
         var failCommits = 0
         var failPulls = 0
+        /// How often it was asked for what is to be resent.
+        var reads = 0
         /// What is received is sent back.
         var echoes = false
     }
@@ -60,8 +62,23 @@ final class DiskStore: SessionStore {
         }
     }
 
-    func stored(from: Int, through: Int) -> [StoredMessage] {
-        disk.state.withLock { state in (from...through).compactMap { state.sent[$0] } }
+    func stored(from: Int, through: Int, atMost most: Int) -> [StoredMessage] {
+        let sent = disk.state.withLock { state in
+            state.reads += 1
+            return state.sent
+        }
+        return Array((from...through).lazy.compactMap { sent[$0] }.prefix(most))
+    }
+
+    static func order(_ name: String, at wall: Int64) -> FIXMessage {
+        var order = FIXMessage(.newOrderSingle)
+        order.append(.clOrdID, name)
+        order.append(.symbol, "NVDA")
+        order.append(.side, 1)
+        order.append(.transactTime, time: wall)
+        order.append(.orderQty, 100)
+        order.append(.ordType, 1)
+        return order
     }
 
     func pull(_ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {
@@ -70,16 +87,7 @@ final class DiskStore: SessionStore {
         return try disk.state.withLock { state in
             guard !state.outbox.isEmpty else { return [] }
             let batch = state.outbox.prefix(7)
-            let outgoing = batch.map { text in
-                var order = FIXMessage(.newOrderSingle)
-                order.append(.clOrdID, text)
-                order.append(.symbol, "NVDA")
-                order.append(.side, 1)
-                order.append(.transactTime, time: wall)
-                order.append(.orderQty, 100)
-                order.append(.ordType, 1)
-                return current.send(order, at: wall)
-            }
+            let outgoing = batch.map { current.send(Self.order($0, at: wall), at: wall) }
             if state.failPulls > 0 {
                 state.failPulls -= 1
                 throw DiskFull()

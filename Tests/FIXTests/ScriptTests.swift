@@ -85,7 +85,7 @@ struct Play {
         case "send": try send(rest)
         case "expire": try expire(rest)
         case "hold": holds = true
-        case "serve": if let part = replays.next(try #require(Int(rest))) { retransmit(part) }
+        case "serve": retransmitNext(try #require(Int(rest)))
         case "logout": take(session.logout(rest, at: time))
         case "=": try hold(rest, line)
         default: Issue.record("not a line of a script: \(line)")
@@ -174,10 +174,14 @@ struct Play {
         events += step.events
         disconnected = disconnected ?? step.disconnect
         for range in step.replays { replays.add(range) }
-        while !holds, let part = replays.next(2) { retransmit(part) }
+        while !holds, replays.first != nil { retransmitNext(2) }
     }
 
-    private mutating func retransmit(_ part: ReplayRange) {
+    /// So many numbers at most.
+    private mutating func retransmitNext(_ count: Int) {
+        guard let range = replays.first else { return }
+        let part = ReplayRange(from: range.from, through: min(range.through, range.from + count - 1))
+        replays.removeFirst(through: part.through)
         take(session.retransmit(sent.values.sorted { $0.number < $1.number }, of: part, at: time))
     }
 

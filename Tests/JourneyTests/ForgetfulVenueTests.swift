@@ -163,7 +163,7 @@ private final class ForgetfulAcceptor: Sendable {
 
         func commit(_ step: SessionStep, numbers: SessionNumbers) { owner.messages.withLock { $0 += step.deliveries.map(\.message) } }
 
-        func stored(from: Int, through: Int) -> [StoredMessage] { [] }
+        func stored(from: Int, through: Int, atMost most: Int) -> [StoredMessage] { [] }
 
         func pull(_ session: inout SessionState, at wall: Int64) -> [OutgoingMessage] { [] }
 

@@ -208,7 +208,7 @@ extension `On PostgreSQL, storage` {
             #expect(try storage.order(Store.order(1).id, of: account)?.status == .routed)
             #expect(try store.value("SELECT routed_at FROM orders") == 20)
             #expect(try store.text("SELECT format('%s %s', next_out, next_in) FROM fix_sessions") == "2 1")
-            let messages = try storage.sentMessages(session: venueSession, generation: 1, from: 1, through: 9)
+            let messages = try storage.sentMessages(session: venueSession, generation: 1, from: 1, through: 9, atMost: 9)
             #expect(messages.map(\.number) == [1] && messages[0].body == [1] && messages[0].resendBy == 5_000 && messages[0].type == "D")
             #expect(try store.faults() == [])
         }

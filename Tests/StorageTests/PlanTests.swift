@@ -33,7 +33,7 @@ extension `On PostgreSQL, storage` {
                     + "ARRAY[1]::smallint[], ARRAY[1]",
                 6
             ),
-            ("send", "read_sent", "'s', 1, 1, 9", nil), ("send", "note_asked", "\(orders), \(bounds), 1", 1),
+            ("send", "read_sent", "'s', 1, 1, 9, 5", nil), ("send", "note_asked", "\(orders), \(bounds), 1", 1),
             (
                 "receive", "insert_inbox",
                 "'s', 1, 1, 1, ARRAY[1], ARRAY[1]::smallint[], \(orders), ARRAY['']::text[], ARRAY['e'], ARRAY['20260101'], ARRAY['F'], ARRAY['2'], ARRAY[1], "

@@ -184,8 +184,12 @@ final class SessionRunner {
 
     /// One part of what the counterparty asked for again, when the socket takes it.
     private func replayNext() throws {
-        guard pending.count < settings.writeMark, let part = replays.next(settings.replayCapacity) else { return }
-        let stored = try store.stored(from: part.from, through: part.through)
+        guard pending.count < settings.writeMark, let range = replays.first else { return }
+        let stored = try store.stored(from: range.from, through: range.through, atMost: settings.replayCapacity)
+        // Numbers that hold no message cost one gap fill, however many they are: after a restore a million.
+        let isAll = stored.count < settings.replayCapacity
+        let part = ReplayRange(from: range.from, through: isAll ? range.through : stored[stored.count - 1].number)
+        replays.removeFirst(through: part.through)
         try perform(session.retransmit(stored, of: part, at: clock.now))
     }
 

@@ -213,7 +213,9 @@ private final class LineStore: SessionStore, @unchecked Sendable {
         if !step.deliveries.isEmpty { continuation.yield(received) }
     }
 
-    func stored(from: Int, through: Int) -> [StoredMessage] { memory.stored(from: from, through: through) }
+    func stored(from: Int, through: Int, atMost most: Int) -> [StoredMessage] {
+        memory.stored(from: from, through: through, atMost: most)
+    }
 
     func pull(_ session: inout SessionState, at wall: Int64) -> [OutgoingMessage] {
         let batch = outbox.prefix(256)

@@ -133,7 +133,7 @@ private final class FeedSession: SessionStore {
     }
 
     /// A question about prices is worth nothing later: nothing is sent again.
-    func stored(from: Int, through: Int) -> [StoredMessage] { [] }
+    func stored(from: Int, through: Int, atMost most: Int) -> [StoredMessage] { [] }
 
     func pull(_ session: inout SessionState, at wall: Int64) -> [OutgoingMessage] {
         if !isSubscribed { subscribe() }

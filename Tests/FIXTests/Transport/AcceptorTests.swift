@@ -52,7 +52,7 @@ private final class NumbersStore: SessionStore {
 
     func load() -> SessionNumbers { numbers.withLock { $0 } }
     func commit(_ step: SessionStep, numbers next: SessionNumbers) { numbers.withLock { $0 = next } }
-    func stored(from: Int, through: Int) -> [StoredMessage] { [] }
+    func stored(from: Int, through: Int, atMost most: Int) -> [StoredMessage] { [] }
     func pull(_ session: inout SessionState, at wall: Int64) -> [OutgoingMessage] { [] }
     func mayWrite(at monotonic: Int64) -> Bool { true }
     func changed(_ event: SessionEvent) {}
@@ -164,13 +164,14 @@ private final class NumbersStore: SessionStore {
         let outgoing = (0..<5).map { _ in session.send(FIXMessage(.newOrderSingle), at: 0) }
         store.keep(outgoing)
         #expect(store.numbers.nextOut == 7)
-        #expect(store.stored(from: 1, through: 6).map(\.number) == [4, 5, 6])
-        #expect(store.stored(from: 5, through: 5).map(\.number) == [5])
-        #expect(store.stored(from: 1, through: 3).isEmpty)
+        #expect(store.stored(from: 1, through: 6, atMost: 9).map(\.number) == [4, 5, 6])
+        #expect(store.stored(from: 1, through: 6, atMost: 2).map(\.number) == [4, 5])
+        #expect(store.stored(from: 5, through: 5, atMost: 9).map(\.number) == [5])
+        #expect(store.stored(from: 1, through: 3, atMost: 9).isEmpty)
         var step = SessionStep()
         step.newGeneration = 2
         store.commit(step, numbers: SessionNumbers(generation: 2))
-        #expect(store.stored(from: 1, through: 6).isEmpty)
+        #expect(store.stored(from: 1, through: 6, atMost: 9).isEmpty)
         #expect(store.numbers == SessionNumbers(generation: 2))
     }
 }

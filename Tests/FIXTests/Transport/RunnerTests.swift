@@ -66,6 +66,21 @@ private enum Line {
         #expect(ours.state.withLock { $0.received } == many)
     }
 
+    @Test func `resends what was missed in parts, and passes over a million numbers without a message at once`() async throws {
+        let (ours, theirs) = (Disk(), Disk())
+        let missed = (2...1_201).map { "order-\($0)" }
+        ours.state.withLock { state in
+            for (number, name) in zip(2..., missed) {
+                let order = DiskStore.order(name, at: 1)
+                state.sent[number] = StoredMessage(number: number, type: order.type, sendingTime: 1, body: order.bytes)
+            }
+            state.numbers.nextOut = 1_000_000
+        }
+        try await Line.run(ours, theirs) { _, _ in await theirs.wait { $0.received.count >= missed.count && $0.numbers.nextIn > 1_000_000 } }
+        #expect(theirs.state.withLock { $0.received } == missed)
+        #expect(ours.state.withLock { $0.reads } == 3)
+    }
+
     @Test func `forgets what a failed commit would have received, and asks for it again`() async throws {
         let ours = Disk(outbox: many)
         let theirs = Disk()
