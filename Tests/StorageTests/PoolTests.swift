@@ -103,6 +103,62 @@ import Testing
         await pool.stop()
     }
 
+    @Test func `that is stopped answers who stands in line and who comes later, and whoever has a connection as ever`() async throws {
+        let gate = try Gate()
+        let pool = DatabasePool("pool", try gate.database.options, count: 2, waitingLimit: 3)
+        try await withThrowingTaskGroup(of: Result<Int64, DatabaseTrouble>.self) { group in
+            // Two with the database and three in line, whichever they are: the others are refused.
+            for _ in 0..<20 { group.addTask { await Self.ask(pool, Gate.pass) } }
+            for _ in 0..<15 { #expect(try #require(try await group.next()).word == "busy") }
+            try await gate.waits(for: 2)
+            async let stopped: Void = pool.stop()
+            for _ in 0..<3 { #expect(try #require(try await group.next()).word == "stopped") }
+            #expect(await Self.ask(pool, Gate.pass).word == "stopped")
+            await #expect(throws: DatabaseTrouble.self) { try await pool.read(Gate.pass) }
+            try gate.open()
+            for _ in 0..<2 { #expect(try #require(try await group.next()).word == "0") }
+            await stopped
+        }
+        await pool.stop()
+        #expect(await Self.ask(pool, Gate.pass).word == "stopped")
+    }
+
+    @Test func `may be stopped at any moment of the calls that come`() async throws {
+        let database = try TestDatabase()
+        for _ in 0..<30 {
+            let pool = DatabasePool("pool", try database.options, count: 3, waitingLimit: 100)
+            let words = await withTaskGroup(of: String.self) { group in
+                for number in 0..<40 as Range<Int64> {
+                    group.addTask {
+                        await Self.ask(pool) { database throws(PostgresError) in
+                            try database.connection().query("SELECT \(number)::bigint").int64(0, 0)
+                        }.word
+                    }
+                    if number == 20 {
+                        group.addTask {
+                            await pool.stop()
+                            return "stopped"
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(words.count == 41 && words.filter { $0 != "stopped" && Int64($0) == nil } == [])
+            #expect(await Self.ask(pool, Gate.pass).word == "stopped")
+        }
+    }
+
+    private static func ask(
+        _ pool: DatabasePool,
+        _ work: @Sendable (Database) throws(PostgresError) -> Int64
+    ) async -> Result<Int64, DatabaseTrouble> {
+        do throws(DatabaseTrouble) {
+            return .success(try await pool.run(work))
+        } catch {
+            return .failure(error)
+        }
+    }
+
     @Test func `tries once more through a new connection, and tells the second try what the first has left`() async throws {
         let database = try TestDatabase()
         let told = Mutex<[String]>([])
@@ -133,5 +189,15 @@ import Testing
         }
         #expect(tries.load(ordering: .relaxed) == 1)
         await pool.stop()
+    }
+}
+
+extension Result<Int64, DatabaseTrouble> {
+    fileprivate var word: String {
+        switch self {
+        case .success(let value): "\(value)"
+        case .failure(.failed(let error)): error.description
+        case .failure(let trouble): "\(trouble)"
+        }
     }
 }
