@@ -98,6 +98,8 @@ extension APIHandler {
             return try await api.reads[keyPath: pool].read(body)
         } catch DatabaseTrouble.busy {
             throw Problem(.busy, "Too many ask the same of the database at the moment. Try again.", retryAfterSeconds: 1)
+        } catch DatabaseTrouble.stopped {
+            throw Problem(.busy, "This router ends. Ask again: another one answers.", retryAfterSeconds: 1)
         } catch let error as PostgresError where error.isTransient {
             throw Problem(.busy, "The database cannot be reached at the moment. Try again.", retryAfterSeconds: 1)
         }

@@ -56,7 +56,7 @@ package final class Settle {
     ///
     /// - Throws: the last failure, where shards could not go on; that did not keep the others waiting.
     package func settle() throws(PostgresError) -> Bool {
-        let waiting = Dictionary(grouping: try database.unsettledReports(limit: Self.batchCap), by: \.shard)
+        let waiting = Dictionary(grouping: try database.unsettledReports(limit: Self.batchCap, by: rules.venueSession), by: \.shard)
         let shards = waiting.keys.sorted()
         var failure: PostgresError?
         let counts = shards.map { ($0, waiting[$0]?.count ?? 0) }

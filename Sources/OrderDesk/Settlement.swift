@@ -25,14 +25,13 @@ struct Settlement {
     mutating func settle(_ item: InboxReport) {
         changes.settled(through: item.inboxID, of: item.shard)
         guard let id = item.report.orderID.flatMap(OrderID.init), let order = orders[id] else {
+            let isUnknown = item.report.saysUnknownOrder || item.report.rejectsAsUnknown
             // That it did not know the order when it was asked before is no answer to what it is asked now.
-            if item.report.kind == .execution, !(item.report.saysUnknownOrder && item.report.isRepeated),
-                let id = item.report.orderID.flatMap(OrderID.init)
-            {
-                changes.venueKnows(id, !item.report.saysUnknownOrder)
+            if item.report.kind == .execution, !(isUnknown && item.report.isRepeated), let id = item.report.orderID.flatMap(OrderID.init) {
+                changes.venueKnows(id, !isUnknown)
             }
             // The answer to a question books nothing; what it says of orders that are not ours is compared by reconcile.
-            if item.report.answersAQuestion { return }
+            if item.report.answersAQuestion || isUnknown { return }
             park(item, why: "no order of ours has this ClOrdID")
             return
         }
@@ -168,10 +167,11 @@ struct Settlement {
         park(item, why: why)
     }
 
-    /// The venue does not know an order that it had: what it has done with it is known to nobody here, so its hold stays.
+    /// The venue does not know an order that it had, or may have had: what it has done with it is known to nobody here, so its hold stays.
     private mutating func forget(_ order: OrderState, _ report: VenueReport) {
         let words = report.text.map { " (\($0))" } ?? ""
-        let detail = "the venue says unknown order\(words) of one that it had; here are \(order.filledQuantity) of \(order.terms.quantity) filled"
+        let had = order.wasHeardOf ? "had" : "may have had in the time that a restore has lost"
+        let detail = "the venue says unknown order\(words) of one that it \(had); here are \(order.filledQuantity) of \(order.terms.quantity) filled"
         disbelieve(order, OrderState.forgottenByVenue, Alarm(.forgottenByVenue, detail))
     }
 

@@ -36,6 +36,7 @@ extension Database {
                 $0.append(now)
                 $0.append(whom)
                 $0.append(cancels)
+                $0.append(OrderState.lostInRestore)
             }
         }
         guard rows[2].count == 1 else {

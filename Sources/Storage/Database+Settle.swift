@@ -126,9 +126,14 @@ extension Database {
     /// The next unsettled reports of every shard, each shard's in the order they were received. Read before the shards are locked, so that the lock is
     /// held for two round trips alone: a report never changes, and `beginSettle` leaves out what was settled meanwhile.
     ///
-    /// - Parameter limit: reports of each shard at most.
-    package func unsettledReports(limit: Int) throws(PostgresError) -> [InboxReport] {
-        try run(SQL.readInbox) { $0.append(Int64(limit)) }.inboxReports
+    /// - Parameters:
+    ///   - limit: reports of each shard at most.
+    ///   - session: none while orders go by another one than this.
+    package func unsettledReports(limit: Int, by session: String) throws(PostgresError) -> [InboxReport] {
+        try run(SQL.readInbox) {
+            $0.append(Int64(limit))
+            $0.append(session)
+        }.inboxReports
     }
 
     /// Begins settling reports: locks their shards and reads the orders that they speak of, with everything that a change of them touches, and the

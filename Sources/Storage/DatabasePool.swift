@@ -5,6 +5,8 @@ import Synchronization
 package enum DatabaseTrouble: Error {
     /// Too many calls wait, or this one waited too long: nothing was done.
     case busy
+    /// The pool is stopped, as its program ends: nothing was done.
+    case stopped
     case failed(PostgresError)
 }
 
@@ -12,7 +14,7 @@ package enum DatabaseTrouble: Error {
 /// or waits in line, so that a slow call holds up nobody while another connection is free.
 package final class DatabasePool: Sendable {
     /// How long a call may wait for its turn: less than a client's own time-out, so that the answer still reaches it.
-    private static let patience: Duration = .seconds(5)
+    package static let usualPatience: Duration = .seconds(5)
     /// A second try finds a connection that broke while nobody used it made anew; more would only hold up who waits behind.
     private static let tries = 2
 
@@ -32,24 +34,32 @@ package final class DatabasePool: Sendable {
     private struct Line {
         var free: [Place]
         /// In the order in which they came.
-        var waiting: [(number: Int, continuation: CheckedContinuation<Place?, Never>)] = []
+        var waiting: [(number: Int, turn: Turn)] = []
         var lastNumber = 0
+        var isStopped = false
+        /// Goes on once every connection is given back.
+        var stopper: CheckedContinuation<Void, Never>?
     }
+
+    private typealias Turn = CheckedContinuation<Result<Place, DatabaseTrouble>, Never>
 
     private let places: [Place]
     private let line: Mutex<Line>
     private let waitingLimit: Int
+    private let patience: Duration
     private let report: @Sendable (PostgresError) -> Void
 
     /// - Parameters:
     ///   - name: of its threads, beside their numbers, and in `pg_stat_activity`.
     ///   - waitingLimit: calls that wait for a connection; one more is refused.
+    ///   - patience: how long each of them waits at most.
     ///   - report: told of every failure. It must not block.
     package init(
         _ name: String,
         _ options: PostgresOptions,
         count: Int,
         waitingLimit: Int,
+        patience: Duration = usualPatience,
         report: @escaping @Sendable (PostgresError) -> Void = { _ in }
     ) {
         precondition(count > 0, "There is at least one connection.")
@@ -58,6 +68,7 @@ package final class DatabasePool: Sendable {
         let places = (0..<count).map { Place(options, name: "\(name)-\($0)") }
         self.places = places
         self.waitingLimit = waitingLimit
+        self.patience = patience
         self.report = report
         line = Mutex(Line(free: places))
     }
@@ -72,14 +83,12 @@ package final class DatabasePool: Sendable {
         remembering memory: @autoclosure @Sendable () -> Memory,
         _ work: @Sendable (inout Memory, Database) throws(PostgresError) -> Value
     ) async throws(DatabaseTrouble) -> Value {
-        let value: Value?
+        let place = try await take()
         do throws(PostgresError) {
-            value = try await perform(memory, work)
+            return try await perform(at: place, memory, work)
         } catch {
             throw .failed(error)
         }
-        guard let value else { throw .busy }
-        return value
     }
 
     /// The same for what may simply be repeated.
@@ -89,27 +98,40 @@ package final class DatabasePool: Sendable {
         try await run(remembering: ()) { (_, database) throws(PostgresError) in try work(database) }
     }
 
-    /// The same for what may fail for other reasons as well: throws what the body throws, or `DatabaseTrouble.busy`.
+    /// The same for what may fail for other reasons as well: throws what the body throws, `DatabaseTrouble.busy` or `.stopped`.
     @concurrent
     package func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
-        guard let value = try await perform({ () }, { try body($1) }) else { throw DatabaseTrouble.busy }
-        return value
+        try await perform(at: try await take(), { () }, { try body($1) })
     }
 
-    /// Closes the connections and ends the threads. Nothing may be asked afterwards.
+    /// Closes the connections and ends the threads. Calls that have a connection end as they would have; those that wait for one, and later ones, get
+    /// `DatabaseTrouble.stopped`. Once it has been called it does nothing more.
     package func stop() async {
+        let (waiting, isFirst) = line.withLock { line in
+            defer { (line.waiting, line.isStopped) = ([], true) }
+            return (line.waiting, !line.isStopped)
+        }
+        for waiter in waiting { waiter.turn.resume(returning: .failure(.stopped)) }
+        guard isFirst else { return }
+        // A thread that has ended takes no work: not before the last call that was given one has used it.
+        await withCheckedContinuation { continuation in
+            let areBack = line.withLock { line in
+                if line.free.count < places.count { line.stopper = continuation }
+                return line.free.count == places.count
+            }
+            if areBack { continuation.resume() }
+        }
         for place in places {
             await place.thread.run { place.database.drop() }
             place.thread.stop()
         }
     }
 
-    /// nil: no connection was to be had.
     private func perform<Value: Sendable, Memory, Failure: Error>(
+        at place: Place,
         _ memory: @Sendable () -> Memory,
         _ work: @Sendable (inout Memory, Database) throws(Failure) -> Value
-    ) async throws(Failure) -> Value? {
-        guard let place = await take() else { return nil }
+    ) async throws(Failure) -> Value {
         defer { giveBack(place) }
         return try await place.thread.run { () throws(Failure) -> Value in
             place.thread.checkIsolated()
@@ -140,32 +162,38 @@ package final class DatabasePool: Sendable {
 
     // MARK: The line
 
-    private func take() async -> Place? {
-        let (place, isFull) = line.withLock { line in (line.free.popLast(), line.waiting.count >= waitingLimit) }
+    private func take() async throws(DatabaseTrouble) -> Place {
+        let (place, trouble) = line.withLock { line -> (Place?, DatabaseTrouble?) in
+            if line.isStopped { return (nil, .stopped) }
+            if let free = line.free.popLast() { return (free, nil) }
+            return (nil, line.waiting.count >= waitingLimit ? .busy : nil)
+        }
         if let place { return place }
-        return isFull ? nil : await takeTurn()
+        if let trouble { throw trouble }
+        return try await takeTurn().get()
     }
 
-    /// Waits until a connection is given back, or patience has ended.
-    private func takeTurn() async -> Place? {
+    /// Waits until a connection is given back, patience has ended, or the pool is stopped.
+    private func takeTurn() async -> Result<Place, DatabaseTrouble> {
         let number = line.withLock { line in
             line.lastNumber += 1
             return line.lastNumber
         }
         return await withTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
-                guard (try? await Task.sleep(for: Self.patience)) != nil else { return }
+                guard (try? await Task.sleep(for: patience)) != nil else { return }
                 giveUp(number)
             }
             defer { group.cancelAll() }
-            return await withCheckedContinuation { continuation in
-                let free = line.withLock { line in
+            return await withCheckedContinuation { turn in
+                let answer = line.withLock { line -> Result<Place, DatabaseTrouble>? in
+                    if line.isStopped { return .failure(.stopped) }
                     // One may have been given back in between.
-                    if let free = line.free.popLast() { return free as Place? }
-                    line.waiting.append((number, continuation))
+                    if let free = line.free.popLast() { return .success(free) }
+                    line.waiting.append((number, turn))
                     return nil
                 }
-                if let free { continuation.resume(returning: free) }
+                if let answer { turn.resume(returning: answer) }
             }
         }
     }
@@ -174,14 +202,18 @@ package final class DatabasePool: Sendable {
         let waiter = line.withLock { line in
             line.waiting.firstIndex { $0.number == number }.map { line.waiting.remove(at: $0) }
         }
-        waiter?.continuation.resume(returning: nil)
+        waiter?.turn.resume(returning: .failure(.busy))
     }
 
     private func giveBack(_ place: Place) {
-        let next = line.withLock { line in
-            if line.waiting.isEmpty { line.free.append(place) }
-            return line.waiting.isEmpty ? nil : line.waiting.removeFirst()
+        let (next, stopper) = line.withLock { line -> (Turn?, CheckedContinuation<Void, Never>?) in
+            if !line.waiting.isEmpty { return (line.waiting.removeFirst().turn, nil) }
+            line.free.append(place)
+            guard line.free.count == places.count else { return (nil, nil) }
+            defer { line.stopper = nil }
+            return (nil, line.stopper)
         }
-        next?.continuation.resume(returning: place)
+        next?.resume(returning: .success(place))
+        stopper?.resume()
     }
 }

@@ -24,7 +24,7 @@ package struct OrderState: Sendable, Hashable {
     /// Times that it was to be sent again after a reset of the sequence numbers (PossResend).
     package var resends: Int16
     /// Of an order that came into doubt before the venue had said anything of it: the generation of the session's numbers in which it was numbered last, or a
-    /// later one. 0 once the venue has spoken of it. Nil on an order's normal way.
+    /// later one. 0 once the venue has spoken of it; `lostInRestore` where nobody knows whether it has. Nil on an order's normal way.
     package var unansweredIn: Int64?
     package var reason: String?
     package var updatedAt: Int64

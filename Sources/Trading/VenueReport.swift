@@ -65,10 +65,13 @@ package struct VenueReport: Sendable, Hashable {
     /// The venue never heard of the order (OrdRejReason 5): the answer to a status request.
     package var saysUnknownOrder: Bool { execType == "I" && orderStatus == "8" && rejectReason == 5 }
 
+    /// The same said as a rejection (ExecType 8), as some venues answer a status request: nobody rejects a new order as unknown.
+    package var rejectsAsUnknown: Bool { kind == .execution && execType == "8" && rejectReason == 5 }
+
     /// It speaks of the order as one that it has, or had. So does the refusal of a cancel or replace that tells where the order stands.
     package var saysThatItCame: Bool {
         switch kind {
-        case .execution: !saysUnknownOrder
+        case .execution: !saysUnknownOrder && !rejectsAsUnknown
         case .cancelReject: orderStatus != nil && orderStatus != "8" && !refusesAsUnknown
         case .other: true
         case .orderRefused, .cancelRefused, .statusRefused, .replaceRefused: false
@@ -123,6 +126,8 @@ extension VenueReport {
         // A session or business reject of an order that the venue has acknowledged contradicts itself: it is asked, and the hold stays.
         case .orderRefused where order.status == .working || order.status == .partiallyFilled:
             return .event(.doubted(reason: "refused_after_acknowledgement"))
+        // By RefSeqNum alone: in a time that is lost the numbers may have begun again, and that number may have been another order's.
+        case .orderRefused where order.unansweredIn == OrderState.lostInRestore: return .event(.doubted(reason: "refused_before_restore"))
         case .orderRefused: return .event(.rejected(reason: reasonText("refused_by_venue_session")))
         case .statusRefused: return .nothing
         case .other: return .unbookable("a report of a kind that is not handled")
@@ -188,8 +193,11 @@ extension VenueReport {
     }
 
     private func rejection(of order: OrderState) -> ReportMeaning {
-        // OrdRejReason 5, unknown order, in place of a status. The order is asked about, and the answer tells.
-        if rejectReason == 5, order.wasHeardOf { return .unbookable("the venue rejects an order as unknown that it had") }
+        // OrdRejReason 5, unknown order, in place of a status. The order is asked about; in doubt already it has been, and this answers.
+        if rejectReason == 5, order.mayHaveBeenHeardOf {
+            if order.status != .unknown { return .unbookable("the venue rejects an order as unknown that it had") }
+            return isRepeated ? .nothing : .forgotten
+        }
         // OrdRejReason 6, duplicate order: the venue has an order of this ClOrdID already. That is no end of it.
         if rejectReason == 6 { return .event(.doubted(reason: "venue_says_duplicate_order")) }
         return .event(.rejected(reason: reasonText("rejected_by_venue")))
@@ -232,7 +240,7 @@ extension VenueReport {
         let question = question
         // Ours alone, or asked before it was sent again: the answer tells of the past. Without a question's name nobody can tell.
         if order.status == .accepted || (question?.resends ?? 0) != order.resends { return .nothing }
-        if order.wasHeardOf { return .forgotten }
+        if order.mayHaveBeenHeardOf { return .forgotten }
         if let question, let sentIn = order.unansweredIn, sentIn > 0, question.generation > sentIn { return .lostInReset }
         return .event(.notRouted)
     }

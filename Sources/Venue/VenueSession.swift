@@ -140,8 +140,8 @@ final class VenueSession: SessionStore {
     }
 
     /// Messages to be sent again. A NewOrderSingle past its deadline is not: its order is UNKNOWN until the venue has said that it never heard of it.
-    /// Nor is one that the venue has acknowledged or ended before: a venue that asks for it has lost its memory and would execute it anew. Nor any while
-    /// the kill switch is on.
+    /// Nor is one that the venue has acknowledged or ended before, or may have in a time that a restore has lost: a venue that asks for it has lost its memory
+    /// and would execute it anew. Nor any while the kill switch is on.
     func stored(from: Int, through: Int, atMost most: Int) throws -> [StoredMessage] {
         let record = try held()
         let sent = try database.sentMessages(
@@ -240,6 +240,6 @@ final class VenueSession: SessionStore {
 }
 
 extension OrderState {
-    /// The venue has said nothing of it yet that we could book.
-    fileprivate var awaitsTheVenue: Bool { (status == .routed || status == .unknown) && filledQuantity == 0 }
+    /// The venue has said nothing of it yet, as far as anybody here can know.
+    fileprivate var awaitsTheVenue: Bool { (status == .routed || status == .unknown) && !mayHaveBeenHeardOf }
 }

@@ -103,13 +103,21 @@ extension Faults {
             }
         }
 
-        @Test func `and asks for everything again gets no order that it had answered`() async throws {
+        @Test(arguments: [false, true]) func `and asks for everything again gets no order that it had answered`(_ isInDoubt: Bool) async throws {
             let circle = try Circle(.impatient)
             let venue = ForgetfulAcceptor()
             try await circle.run { circle in
                 let account = try await circle.account("acc_again", cash: 100_000)
                 try await circle.ready()
                 let past = try await Self.past(circle, account)
+                if isInDoubt {
+                    // UNKNOWN does not say any more that the venue had it.
+                    circle.venue.adjust { $0.answersStatusWhenMute = false }
+                    circle.venue.setScenario(.mute, for: "NVDA")
+                    let order = try await circle.order(past.resting, of: account)
+                    try circle.inject(circle.report(order, "Z1", "F", [.lastPx: "0"]))
+                    try await circle.events(of: account, past.resting, until: .unknown)
+                }
                 // The last one it never answers: that one may not have arrived.
                 circle.venue.setMute(true)
                 let open = try await circle.accepted(account, Circle.terms(.buy, 10, "NVDA", .limit, limit: "120.00"))

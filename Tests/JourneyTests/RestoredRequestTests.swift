@@ -164,6 +164,64 @@ extension Faults {
             }
         }
 
+        enum Sent: CaseIterable {
+            case numbered
+            case accepted
+        }
+
+        /// It was filled since, the numbers have begun again since, and the venue keeps no order that is over: none of its words tells of that fill any more.
+        @Test(arguments: Sent.allCases) func `an order's way does not end it for a venue that has forgotten it`(_ sent: Sent) async throws {
+            let town = try await Town(accounts: 1)
+            let line = try FIXLine(to: town.venuePort)
+            defer { line.end() }
+            try await town.run { town in
+                let settings = Self.through(line, town)
+                let backup = Self.backup(of: town, at: line) { direction, message in
+                    sent == .numbered && direction == .toVenue && message.type == .newOrderSingle
+                }
+                let first = try town.router(settings.merging(sent == .accepted ? ["ORDER_ROUTER_CRASH_AT": "accept-committed:1"] : [:]) { $1 })
+                let port = try #require(await first.ready(), "\(first.log)")
+                let terms = Circle.terms(.buy, 10, "NVDA", .limit, limit: "126.00")
+                _ = try? await town.phones[0].place(terms, key: Circle.newKey(), port: port)
+                if sent == .accepted {
+                    await first.ended()
+                    backup.make(of: town)
+                }
+                let last = sent == .accepted ? try town.router(settings) : first
+                // Nobody may read while the backup is made.
+                try await eventually("the fill that will be lost") { (try? await town.texts("SELECT status::text FROM orders")) == ["5"] }
+                let id = try await town.texts("SELECT order_id FROM orders")[0]
+                #expect(try await town.operate("reset-session").status == 0)
+                try await eventually("the numbers that begin again") {
+                    try await town.texts("SELECT session_id FROM fix_sessions WHERE generation > 1 AND logged_on").count == 1
+                }
+                last.signal(SIGKILL)
+                await last.ended()
+                try town.venue.forget(id)
+
+                let copy = try #require(backup.database)
+                let restored = DatabasePool("readers", try copy.options, count: 1, waitingLimit: 1_000)
+                #expect(try await restored.texts("SELECT status::text FROM orders") == [sent == .numbered ? "2" : "1"])
+                let environment = ["ORDER_ROUTER_DATABASE_URL": copy.url, "ORDER_ROUTER_MIGRATIONS": TestDatabase.migrations]
+                try await eventually("the recovery") { try await OperatorCommand(["recover", "--by", "ann"], environment).status == 0 }
+                #expect(try await OperatorCommand(["reset-session"], environment).status == 0)
+                let second = try town.router(settings.merging(["ORDER_ROUTER_DATABASE_URL": copy.url]) { $1 })
+                _ = try #require(await second.ready(), "\(second.log)")
+                try await eventually("the venue's word") {
+                    try await !restored.texts("SELECT kind FROM alarms WHERE kind = 'forgotten_by_venue'").isEmpty
+                }
+                let standing = "SELECT status || ' ' || reason || ' ' || held / 10000 FROM orders"
+                #expect(try await restored.texts(standing) == ["9 forgotten_by_venue 1260"])
+                let said = ["--filled", "0", "--venue-says", "bob: filled, and given up by phone", "--by", "ann"]
+                try await eventually("the end") { try await OperatorCommand(["orders", "end", id] + said, environment).status == 0 }
+                #expect(try await restored.texts(standing) == ["6 ended_by_operator 0"])
+                #expect(town.venue.receipts.count { $0.type == "D" } == 1)
+                let ledger = try await OperatorCommand(["verify-ledger"], environment)
+                #expect(ledger.status == 0, "\(ledger.text)")
+                await restored.stop()
+            }
+        }
+
         /// Lets nothing through while it is shut, and shuts when it sees what it waits for.
         private final class Gate: Sendable {
             private let state = Mutex<(isShut: Bool, shuts: @Sendable (FIXMessage) -> Bool)>((true, { _ in false }))

@@ -91,8 +91,14 @@ extension `On PostgreSQL, the desk` {
                 reports: [ReceivedReport(number: 1, report: late, refusedNumber: nil, message: [])],
                 at: now
             )
+            // A router of before that still runs: it would book them under its own venue's name, where the next venue's ExecIDs mean something else.
             try room.settle()
+            #expect(try room.value("SELECT filled_quantity FROM orders") == 0)
+            var next = rules
+            (next.venue, next.venueSession) = ("OTHER", other)
+            try room.settle(by: next)
             #expect(try room.value("SELECT filled_quantity FROM orders") == 1)
+            #expect(try room.text("SELECT string_agg(venue || ' ' || exec_id, ',') FROM executions") == "OTHER x")
             try release()
             #expect(try change(to: session) == .changed(from: other))
             let again = try room.storage().takeLease(session: session, holder: "old", epoch: 0, milliseconds: 1_000)

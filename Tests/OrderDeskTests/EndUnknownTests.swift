@@ -118,6 +118,45 @@ extension `On PostgreSQL, the desk` {
             try room.check()
         }
 
+        /// Whichever comes first: a fill is booked once, and an order has one end.
+        @Test func `ends an order beside the reports that arrive in the same moment, and loses and doubles none of them`() async throws {
+            let threads = ["end", "settle"].map { DedicatedThread(name: $0) }
+            defer { for thread in threads { thread.stop() } }
+            try room.receive((1...3).flatMap { [report($0, "0"), unknownOrder($0)] })
+            try room.settle()
+            for number in [1, 2, 3] {
+                let (room, order, at) = (room, id(number), Int64(7 + (number - 1) * 3))
+                let fill = report(number, "F") { ($0.lastQuantity, $0.lastPrice) = (4, usd("99")) }
+                let cancelled = report(number, "4")
+                async let outcomes = threads[0].run {
+                    let own = room.storage()
+                    defer { own.drop() }
+                    return try EndUnknown(own, by: "ann", venueSays: "bob of the desk, 10:15: out", now: { now }).end([order], filled: 0)
+                }
+                try await threads[1].run {
+                    // The fill, the same again as a session repeats it, and what the venue's desk has done about the order.
+                    try room.receive([fill], from: at)
+                    try room.settle()
+                    var again = fill
+                    again.isRepeated = true
+                    try room.receive([again, cancelled], from: at + 1)
+                    try room.settle()
+                }
+                let word = try await outcomes[0].word
+                #expect([.ended, .reportWaits, .notUnknown, .notOpen].contains(word))
+                let state = "SELECT status || ' ' || filled_quantity || ' ' || held FROM orders WHERE order_id = '\(id(number))'"
+                #expect(try room.text(state) == "6 4 0", "\(word)")
+                let reason = "SELECT COALESCE(reason, '') FROM orders WHERE order_id = '\(id(number))'"
+                #expect(try room.text(reason) == (word == .ended ? "ended_by_operator" : ""), "\(word)")
+                let ends = "SELECT string_agg(type::text, ' ' ORDER BY event_number) FROM log WHERE order_id = '\(id(number))' AND type IN (4, 7)"
+                #expect(try room.text(ends) == (word == .ended ? "7 4" : "4 7"), "\(word)")
+                let alarmed = "SELECT count(*) FROM alarms WHERE kind = 'fill_after_end' AND order_id = '\(id(number))'"
+                #expect(try room.value(alarmed) == (word == .ended ? 1 : 0), "\(word)")
+            }
+            #expect(try held == 0)
+            try room.check()
+        }
+
         @Test func `ends nothing that the venue never spoke of: its session's word does`() throws {
             try room.sweep(at: now + 10_001)
             #expect(try room.status(id(1)) == .unknown)

@@ -149,10 +149,10 @@ final class Room: Sendable {
         )
     }
 
-    func settle() throws {
+    func settle(by other: DeskRules = rules) throws {
         let settle = Settle(
             database: PostgresOptions(url: url),
-            rules: rules,
+            rules: other,
             observer: DeskObserver(),
             signal: CommitSignal(),
             now: { now }

@@ -85,7 +85,7 @@ extension `On PostgreSQL, the desk` {
             #expect(try room.value("SELECT filled_quantity FROM orders") == 20)
             #expect(try room.value("SELECT count(*) FROM executions") == 2)
             #expect(try room.value("SELECT settled_inbox FROM shards WHERE shard = \(account.shard)") == 4)
-            #expect(try room.storage().unsettledReports(limit: 9).isEmpty)
+            #expect(try room.storage().unsettledReports(limit: 9, by: session).isEmpty)
             try room.check()
         }
 
@@ -129,7 +129,7 @@ extension `On PostgreSQL, the desk` {
             #expect(try room.text("SELECT string_agg(inbox_id::text, ' ' ORDER BY inbox_id) FROM parked_reports") == "2 4")
             #expect(try room.text("SELECT string_agg(kind, ' ') FROM alarms") == "parked parked")
             #expect(try room.text("SELECT string_agg(type::text, ' ' ORDER BY event_number) FROM log") == "1 2 4 10 4")
-            #expect(try room.storage().unsettledReports(limit: 9).isEmpty)
+            #expect(try room.storage().unsettledReports(limit: 9, by: session).isEmpty)
             try room.check()
         }
 

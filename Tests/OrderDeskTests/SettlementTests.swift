@@ -363,6 +363,16 @@ import Trading
         #expect(before.changes.knownAtVenue[other] == nil)
         now.settle(unknown(other))
         #expect(now.changes.knownAtVenue[other] == false)
+        // Some venues say that as a rejection. No order is made of it.
+        for isRepeated in [false, true] {
+            var rejected = begin(order())
+            rejected.settle(
+                report(1, "8") {
+                    ($0.orderID, $0.orderStatus, $0.rejectReason, $0.isRepeated) = (other.text, "8", 5, isRepeated)
+                }
+            )
+            #expect(rejected.changes.knownAtVenue[other] == (isRepeated ? nil : false) && rejected.alarms.isEmpty)
+        }
         has.settle(
             report(1, "I") {
                 ($0.orderID, $0.orderStatus, $0.isRepeated) = (other.text, "0", true)

@@ -41,7 +41,7 @@ extension `On PostgreSQL, storage` {
                     + "ARRAY[false]",
                 1
             ),
-            ("settle", "read_inbox", "256", nil),
+            ("settle", "read_inbox", "256, 's'", nil),
             (
                 "settle", "read_executions",
                 "'EXCH', ARRAY[\(day), 'YYYYMMDD')], ARRAY['e'], \(day), 'YYYYMMDD'), \(day), 'YYYYMMDD')", 1

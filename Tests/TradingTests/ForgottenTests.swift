@@ -96,10 +96,36 @@ import Trading
                 continue
             }
         }
+        // Where it is UNKNOWN already it was asked about, and is not parked again and again. What the venue repeats is of before.
+        for status in [OrderStatus.working, .partiallyFilled] {
+            var desk = Desk.standing(status)
+            desk.apply(.doubted(reason: "sequence_reset"))
+            #expect(rejected.meaning(for: desk.order) == .forgotten && !rejected.saysThatItCame)
+            var repeated = rejected
+            repeated.isRepeated = true
+            #expect(repeated.meaning(for: desk.order) == .nothing)
+        }
         // Of one that it never spoke of it is a rejection as any other; and any order may be rejected for another reason after it was acknowledged.
         #expect(rejected.meaning(for: Desk.standing(.routed).order) == .event(.rejected(reason: "rejected_by_venue (5)")))
         let other = report { ($0.execType, $0.orderStatus, $0.rejectReason) = ("8", "8", 99) }
         #expect(other.meaning(for: Desk.standing(.working).order) == .event(.rejected(reason: "rejected_by_venue (99)")))
+    }
+
+    @Test func `or may have had it in a time that a restore has lost, keeps its hold whatever is asked, until it speaks of it`() {
+        var desk = Desk.standing(.unknown)
+        desk.order.unansweredIn = OrderState.lostInRestore
+        #expect(!desk.order.wasHeardOf && desk.order.mayHaveBeenHeardOf && !desk.order.maySendAgain(at: 2))
+        for question in [nil, "1.0", "2.0", "7.0"] as [String?] {
+            let asked = unknownOrder { ($0.statusQuestion, $0.receivedIn) = (question, 7) }
+            #expect(asked.meaning(for: desk.order) == .forgotten, "\(question ?? "none")")
+        }
+        // Nor do other words for the same that it may use, and a refusal that may be of another order's number.
+        #expect(report { ($0.execType, $0.orderStatus, $0.rejectReason) = ("8", "8", 5) }.meaning(for: desk.order) == .forgotten)
+        #expect(report(.orderRefused).meaning(for: desk.order) == .event(.doubted(reason: "refused_before_restore")))
+        let other = report { ($0.execType, $0.orderStatus, $0.rejectReason) = ("8", "8", 99) }
+        #expect(other.meaning(for: desk.order) == .event(.rejected(reason: "rejected_by_venue (99)")))
+        let isNew = desk.order.heard(report { ($0.execType, $0.orderStatus) = ("0", "0") })
+        #expect(isNew && desk.order.wasHeardOf && desk.order.unansweredIn == 0)
     }
 
     @Test func `is asked about when its cancel is refused because the venue does not know it`() {

@@ -6,6 +6,8 @@ private struct RandomDesk {
     var random: Seeded
     var balances = Balances([:])
     var orders: [OrderState] = []
+    /// What is booked of each, and not taken back.
+    private var trades: [OrderID: [Trade]] = [:]
     let symbols = [symbol, Symbol("USD")!]
     private var made = 0
 
@@ -18,6 +20,7 @@ private struct RandomDesk {
         case 0: _ = balances.deposit(Amount(units: number(0...50_000_000)), of: .cash, to: account)
         case 1: _ = balances.deposit(whole(number(0...300)), of: .shares(symbols[Int(number(0...1))]), to: account)
         case 2, 3, 4: place()
+        case 5: replace()
         default: happen()
         }
     }
@@ -54,6 +57,36 @@ private struct RandomDesk {
         orders.append(order)
     }
 
+    /// Other numbers for an order, more or fewer than are filled; a second one where one is under way takes its place.
+    private mutating func replace() {
+        guard !orders.isEmpty else { return }
+        let place = Int(number(0...Int64(orders.count - 1)))
+        guard orders[place].status.isOpen, orders[place].replaces.pending == nil else { return }
+        let price = orders[place].terms.side == .buy ? Amount(units: number(1...300_000)) : .zero
+        let numbers = Replacement(quantity: number(1...300), limitPrice: nil, stopPrice: nil)
+        _ = orders[place].requestReplace(Replaces.Pending(terms: numbers, holdPrice: price), balances: &balances)
+    }
+
+    /// A trade that was booked is taken back or corrected, whatever has become of its order, and once.
+    private mutating func correction(of order: OrderState) -> OrderEvent? {
+        guard let booked = trades[order.id], !booked.isEmpty else { return nil }
+        let new = Trade(quantity: number(1...60), price: Amount(units: number(1...400_000)))
+        return .corrected(
+            booked[Int(number(0...Int64(booked.count - 1)))],
+            to: number(0...2) == 0 ? new : nil,
+            isLive: number(0...1) == 0
+        )
+    }
+
+    private mutating func note(_ event: OrderEvent, of order: OrderID) {
+        if case .corrected(let old, _, _) = event, let place = trades[order]?.firstIndex(of: old) { trades[order]?.remove(at: place) }
+        switch event {
+        case .filled(let quantity, let price): trades[order, default: []].append(Trade(quantity: quantity, price: price))
+        case .corrected(_, let new?, _): trades[order, default: []].append(new)
+        default: break
+        }
+    }
+
     /// Anything to any order, also after its end; fills of any size, at prices on both sides of what was held.
     private mutating func happen() {
         guard !orders.isEmpty else { return }
@@ -62,8 +95,10 @@ private struct RandomDesk {
             .filled(quantity: number(1...orders[place].terms.quantity + 20), price: Amount(units: number(1...400_000))),
             .filled(quantity: number(1...20), price: Amount(units: number(1...400_000))),
             .cancelled(reason: nil), .expired(reason: nil), .rejected(reason: nil), .acknowledged, .doubted(reason: "?"),
+            .replaced(quantity: number(1...(orders[place].replaces.pending?.terms.quantity ?? 1))), .replaceRejected(reason: nil),
         ]
-        let event = events[Int(number(0...Int64(events.count - 1)))]
+        let chosen = events[Int(number(0...Int64(events.count - 1)))]
+        let event = number(0...3) == 0 ? correction(of: orders[place]) ?? chosen : chosen
         let before = orders[place]
         let (customer, asset) = (LedgerAccount.customer(account), before.heldAsset)
         let written = balances.journals.count
@@ -72,7 +107,17 @@ private struct RandomDesk {
         let held = balances.balance(customer, asset).held
         let applied = orders[place].apply(event, balances: &balances, at: 1)
         let after = orders[place]
+        if case .changed = applied { note(event, of: after.id) }
         switch (event, applied) {
+        case (.corrected(let old, let new, _), .changed):
+            // As if the old one had never been, and the new one were instead.
+            let sign: Int64 = before.terms.side == .buy ? 1 : -1
+            let (value, quantity) = ((new?.value ?? 0) - old.value, (new?.quantity ?? 0) - old.quantity)
+            #expect(net(customer, .cash) - worth == -sign * value)
+            #expect(net(customer, .shares(before.terms.symbol)) - owned == sign * quantity * Amount.unitsPerOne)
+            #expect(after.filledQuantity - before.filledQuantity == quantity && after.filledValue.units - before.filledValue.units == value)
+        case (.replaced, .changed), (.replaceRejected, .changed):
+            #expect(net(customer, .cash) == worth && net(customer, .shares(before.terms.symbol)) == owned)
         case (.filled(let quantity, let price), .changed):
             // A fill is a fact: exactly its value and its shares change hands, wherever they come from.
             let sign: Int64 = before.terms.side == .buy ? 1 : -1
@@ -95,6 +140,16 @@ private struct RandomDesk {
 
     /// Everything that must hold after any step.
     func check() {
+        for order in orders {
+            // What it is and what it may become, whichever needs more.
+            let numbers = [(order.terms.quantity, order.holdPrice)] + (order.replaces.pending.map { [($0.terms.quantity, $0.holdPrice)] } ?? [])
+            let needed = numbers.map { quantity, price in
+                max(0, quantity - order.filledQuantity) * (order.terms.side == .buy ? price.units : Amount.unitsPerOne)
+            }
+            #expect(order.held.units == (order.status.isOpen ? needed.max() : 0), "\(order)")
+            let booked = trades[order.id] ?? []
+            #expect(order.filledQuantity == booked.reduce(0) { $0 + $1.quantity } && order.filledValue.units == booked.reduce(0) { $0 + $1.value })
+        }
         var sums: [Balances.Key: Balance] = [:]
         for journal in balances.journals {
             var perAsset: [Asset: Int64] = [:]
@@ -126,6 +181,10 @@ private struct RandomDesk {
             #expect(balance.available.units + balance.held.units > 0 || balance.cost == .zero)
         }
     }
+}
+
+extension Trade {
+    fileprivate var value: Int64 { price.units * quantity }
 }
 
 @Suite struct `The ledger` {
