@@ -107,7 +107,7 @@ extension APIHandler {
         guard let record = try await read({ try $0.key(id) }) else {
             throw Problem(
                 .keyUnknown,
-                "No request with this key has been decided. It may still be under way; fence the key to give it up.",
+                "No request with this key is known here. It may still be under way; fence the key to give it up.",
                 extras: [.key(id.key)]
             )
         }
@@ -120,6 +120,7 @@ extension APIHandler {
         try takeAllowance(id.account, call, for: .cancel)
         switch await api.queue.decide(.fence(id)) {
         case .key(let record): return try await answer(record, &call)
+        case .refused(.keyRecovering): throw Problem.fenceRecovering(key: id.key)
         case .accountUnknown: throw Problem(.accountUnknown, key: id.key)
         case .busy: throw Self.busy
         case .outcomeUnknown: throw Problem.outcomeUnknown(key: id.key)

@@ -30,7 +30,10 @@ extension SignatureVerdict {
         case .refused(.credentialUnknown):
             Problem(.credentialUnknown, "The account has no such credential that may sign. Enrol the device's key first.")
         case .refused(.signatureInvalid):
-            Problem(.signatureInvalid, "The signature does not fit the order as it was received. Sign exactly the order that is sent.")
+            Problem(
+                .signatureInvalid,
+                "The signature does not fit the request as it was received. Sign exactly what is sent, in its own form: TRADING-ORDER-V1 or TRADING-REPLACE-V1."
+            )
         case .unavailable: Problem(.busy, "The signature could not be checked now. Send the same request again.", retryAfterSeconds: 1)
         }
     }

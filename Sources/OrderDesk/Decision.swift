@@ -62,7 +62,7 @@ struct Decision {
         if let first = keys[KeyID(submission.account, submission.key)] { return again(submission, first) }
         if reads.mayBeLost(submission.key, clockTolerance: DeskRules.clockTolerance) {
             // What a replace came to the order itself tells: its key is not taken again.
-            return (submission as? Submission).map { recover($0) } ?? .refused(.keyRecovering)
+            return (submission as? Submission).map { recover($0) } ?? .refused(.replaceNotRestored(submission.orderID))
         }
         if credential == .invalidated { return .refused(.credentialInvalidated) }
         return refusalOfTime(submission).map { .refused($0) }
@@ -267,7 +267,8 @@ struct Decision {
             return .key(asItStands(used))
         }
         // The venue may have its order: what becomes of it is said once the signed order itself was sent again.
-        if reads.mayBeLost(id.key, clockTolerance: DeskRules.clockTolerance), reads.recoveredKeys[id] != .some(false) { return .outcomeUnknown }
+        let mayBeLost = reads.mayBeLost(id.key, clockTolerance: DeskRules.clockTolerance)
+        if mayBeLost, reads.recoveredKeys[id] != .some(false) { return .refused(.keyRecovering) }
         let record = KeyRecord(
             id: id,
             outcome: .fenced,

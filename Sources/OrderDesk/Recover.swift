@@ -16,6 +16,17 @@ package final class Recover {
     private static let readPortion: Int64 = 1_024
     private static let portion = 256
 
+    /// Why nothing was recovered, and nothing changed.
+    package enum Obstacle: Error, Sendable, Equatable {
+        /// No router has ever run on this database.
+        case noSession
+        /// Orders go by another session here than the one that was named.
+        case ordersGoBy(String)
+        case routerSpeaks
+        /// The number that was given has been used already: the next one that is known here.
+        case numberLiesBack(nextOut: Int64)
+    }
+
     private let reading: Database
     private let database: Database
     private let session: String
@@ -33,13 +44,14 @@ package final class Recover {
     /// Safe to be repeated, also after it broke off.
     ///
     /// - Parameter nextOut: MsgSeqNum of our next message, where the venue has said which; nil: far above the last one that is known here.
-    /// - Returns: nil where a router speaks for the session, there is no such session, or `nextOut` lies back; how many orders are in doubt.
-    package func run(nextOut: Int64?) throws -> (recovered: Recovered, doubted: Int)? {
+    /// - Returns: how many orders are in doubt, beside what was recovered.
+    /// - Throws: `Obstacle` before anything is changed: an order that is doubted stays so until the venue has spoken.
+    package func run(nextOut: Int64?) throws -> (recovered: Recovered, doubted: Int) {
         defer {
             reading.drop()
             database.drop()
         }
-        if try database.venueIsUp(session) { return nil }
+        try lookForObstacles(nextOut)
         var doubted = 0
         try change { order, changes in
             doubted += 1
@@ -55,12 +67,20 @@ package final class Recover {
             by: whom,
             at: now()
         )
-        guard let recovered else { return nil }
+        // A router that has begun to speak since has the doubts answered.
+        guard let recovered else { throw Obstacle.routerSpeaks }
         // Under their new numbers: the venue may have answered the old ones.
         try change { order, changes in
             if order.cancelPending { changes.tell(.cancelRequested, of: order) }
         }
         return (recovered, doubted)
+    }
+
+    private func lookForObstacles(_ nextOut: Int64?) throws {
+        guard let inForce = try database.sessionInForce() else { throw Obstacle.noSession }
+        if inForce.id != session { throw Obstacle.ordersGoBy(inForce.id) }
+        if inForce.isHeld { throw Obstacle.routerSpeaks }
+        if let nextOut, nextOut < inForce.nextOut { throw Obstacle.numberLiesBack(nextOut: inForce.nextOut) }
     }
 
     /// Every open order, a portion per transaction.

@@ -136,17 +136,27 @@ struct Settlement {
         }
     }
 
-    /// What the end of a replace brings with it. An order that ends takes its replace along: its client is told. A cancel that was asked for while a replace was
-    /// under way named its ClOrdID, which the venue does not know once it has refused the replace: the cancel is asked for again.
+    /// What the end of a request brings with it. An order that ends takes its replace along, and a cancel that came too late is told as refused: whatever
+    /// becomes of a request, its client is told once. A cancel that was asked for while a replace was under way named its ClOrdID, which the venue does not know
+    /// once it has refused the replace: the cancel is asked for again.
     private mutating func follow(_ before: OrderState, _ now: OrderState, after type: OrderEventType) {
-        guard before.replaces.pending != nil, now.replaces.pending == nil, type != .replaced else { return }
-        if type != .replaceRejected {
-            changes.tell(.replaceRejected, of: now)
-        } else if now.cancelPending {
-            var order = now
-            if case .changed(let again, _) = order.apply(.cancelRequested, balances: &changes.balances, at: self.now) { keep(order, again) }
+        if before.replaces.pending != nil, now.replaces.pending == nil, type != .replaced {
+            if type != .replaceRejected {
+                changes.tell(.replaceRejected, of: now)
+            } else if now.cancelPending {
+                var order = now
+                if case .changed(let again, _) = order.apply(.cancelRequested, balances: &changes.balances, at: self.now) { keep(order, again) }
+            }
+        }
+        if before.cancelPending, !now.status.isOpen, now.status != .cancelled {
+            var told = now
+            told.reason = Self.tooLate
+            changes.tell(.cancelRejected, of: told)
         }
     }
+
+    /// Why a cancel is refused that was under way when its order was filled, or ended otherwise. What the venue says of it itself comes after that.
+    static let tooLate = "too_late"
 
     /// CumQty that differs from our sum: something is missing or doubled between us and the venue; a person looks, nothing is invented.
     private mutating func compareCumulative(_ report: VenueReport, _ order: OrderState) {

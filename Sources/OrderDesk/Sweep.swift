@@ -119,12 +119,17 @@ package final class Sweep {
         }
     }
 
+    /// What the client is told as the reason of what it has not asked for one by one.
+    static let clientSilent = "cancel_all_after"
+
     /// cancel-all-after: cancels are requested in portions; the timer goes with the last, so that a crash in between loses none.
     private func cancelAll(_ timer: DueCancelTimer, at now: Int64) throws(PostgresError) {
         do {
             while let reads = try database.beginCancelAll(timer) {
                 var changes = reads.changes(at: now)
-                for var order in reads.orders.values.sorted(by: { $0.createdAt < $1.createdAt }) { _ = changes.requestCancel(of: &order) }
+                for var order in reads.orders.values.sorted(by: { $0.createdAt < $1.createdAt }) {
+                    _ = changes.requestCancel(of: &order, because: Self.clientSilent)
+                }
                 let isLast = reads.orders.count < Database.cancelAllCap
                 try database.commitCancelAll(changes, ending: isLast ? timer : nil)
                 if changes.eventCount > 0 { observer.committed() }

@@ -4,6 +4,8 @@ package import Trading
 /// What a signature vouches for, of an order and of a replace.
 package protocol SignedSubmission: Sendable {
     var account: AccountID { get }
+    /// What it places, or changes.
+    var orderID: OrderID { get }
     var key: IdempotencyKey { get }
     var symbol: Symbol { get }
     var fingerprint: [UInt8] { get }

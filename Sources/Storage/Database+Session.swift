@@ -9,6 +9,8 @@ package struct SessionInForce: Sendable, Equatable {
     package let isHeld: Bool
     /// When this database was last recovered, ms since the epoch; nil: never.
     package let recoveredAt: Int64?
+    /// MsgSeqNum of our next message.
+    package let nextOut: Int64
 }
 
 extension Database {
@@ -16,7 +18,13 @@ extension Database {
     package func sessionInForce() throws(PostgresError) -> SessionInForce? {
         let rows = try run(SQL.readSessionInForce)
         if rows.count == 0 { return nil }
-        return SessionInForce(id: rows.text(0, 0), epoch: rows.int64(0, 1), isHeld: rows.bool(0, 2), recoveredAt: rows.optionalInt64(0, 3))
+        return SessionInForce(
+            id: rows.text(0, 0),
+            epoch: rows.int64(0, 1),
+            isHeld: rows.bool(0, 2),
+            recoveredAt: rows.optionalInt64(0, 3),
+            nextOut: rows.int64(0, 4)
+        )
     }
 
     /// The same, begun with this one where there is none yet: of two that begin at once one is in force for both.

@@ -61,7 +61,7 @@ package struct Entry: Hashable, Sendable {
 
 /// Entries that sum to zero per asset, written in the transaction that causes them. Raw values of the cause are stored.
 package struct Journal: Sendable {
-    package enum Cause: Int16, Sendable {
+    package enum Cause: Int16, Sendable, CaseIterable {
         case deposit = 1
         case accept = 2
         case fill = 3

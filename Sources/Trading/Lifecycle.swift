@@ -163,6 +163,7 @@ extension OrderState {
             // Past the last number the venue sees one again and refuses it.
             cancels = cancels == .max ? .max : cancels + 1
             cancelPending = true
+            forgetRefusal()
         case .cancelRejected(let why):
             cancelPending = false
             if next != .unknown { reason = why ?? reason }
@@ -177,11 +178,17 @@ extension OrderState {
         case .routed where resends > 0: (reason, unansweredIn) = (nil, nil)
         case .replaceRejected(let why): if next != .unknown { reason = why ?? reason }
         case .corrected where status == .filled && next == .cancelled: reason = "trade_cancelled"
-        case .acknowledged where isInQuestion, .filled where isInQuestion, .replaced where isInQuestion: reason = nil
-        case .routed, .acknowledged, .filled, .replaceRequested, .replaced, .corrected: break
+        case .replaceRequested: forgetRefusal()
+        case .acknowledged where isInQuestion, .filled where isInQuestion, .replaced: reason = nil
+        case .routed, .acknowledged, .filled, .corrected: break
         }
         if !next.isOpen { (cancelPending, replaces.pending, unansweredIn) = (false, nil, nil) }
         status = next
+    }
+
+    /// Why an earlier request was refused says nothing of the next one. The reason of a doubt stays: it is evidence.
+    private mutating func forgetRefusal() {
+        if !isInQuestion { reason = nil }
     }
 
     /// In doubt, or taken for lost in a reset: the venue's word that it has it is the end of that.

@@ -10,6 +10,8 @@ package enum Refusal: Hashable, Sendable {
     case keyFenced
     /// The key may have been accepted in what a restore from a backup has lost; the venue is asked about its order.
     case keyRecovering
+    /// A replace of this order whose key may have been accepted in what a restore has lost: nobody can tell by its key, and it is not carried out.
+    case replaceNotRestored(OrderID)
     /// The key's own time is too old (or too far ahead) for a first use. Milliseconds; positive = old.
     case keyExpired(ageMilliseconds: Int64)
     case clockSkew(milliseconds: Int64)

@@ -34,6 +34,8 @@ package enum ErrorCode: String, Sendable, CaseIterable {
     case keyFenced = "key_fenced"
     /// After a restore from a backup, until the venue has said whether it knows the key's order.
     case recovering
+    /// After a restore from a backup: what a replace came to is not kept under its key.
+    case replaceNotRestored = "replace_not_restored"
     // Row 6: clocks. A key whose own time lies ahead is `clock_skew`: its time will come.
     case idempotencyKeyExpired = "idempotency_key_expired"
     case clockSkew = "clock_skew"
@@ -75,7 +77,9 @@ package enum ErrorCode: String, Sendable, CaseIterable {
         case .accountForbidden, .scopeMissing, .signatureInvalid, .credentialUnknown, .credentialInvalidated, .pairingInvalid: 403
         case .keyUnknown, .notFound: 404
         case .methodNotAllowed: 405
-        case .keyFenced, .quoteReferenceStale, .orderNotOpen, .changePending, .credentialNotPending, .challengeExpired, .tooManyCredentials: 409
+        case .keyFenced, .replaceNotRestored, .quoteReferenceStale, .orderNotOpen, .changePending, .credentialNotPending, .challengeExpired,
+            .tooManyCredentials:
+            409
         case .payloadTooLarge: 413
         case .unsupportedMediaType: 415
         case .idempotencyKeyReused, .unknownSymbol, .quantityFilled, .limitExceeded, .priceCollar, .insufficientFunds, .insufficientPosition: 422
@@ -104,9 +108,10 @@ package enum ErrorCode: String, Sendable, CaseIterable {
         case .signatureInvalid: "The signature does not verify"
         case .credentialUnknown: "The credential is not known"
         case .credentialInvalidated: "The credential has been invalidated"
-        case .idempotencyKeyReused: "The idempotency key was used for another order"
+        case .idempotencyKeyReused: "The idempotency key was used for another request"
         case .keyFenced: "The idempotency key has been given up"
         case .recovering: "The order is looked for at the venue"
+        case .replaceNotRestored: "What became of the replace is not known by its key"
         case .idempotencyKeyExpired: "The idempotency key is too old"
         case .clockSkew: "The client's clock is off"
         case .tradingHalted: "Trading is halted"
@@ -143,7 +148,7 @@ package enum ErrorCode: String, Sendable, CaseIterable {
         switch self {
         case .payloadTooLarge, .unsupportedMediaType, .malformedRequest, .missingHeader, .invalidField, .tokenInvalid, .tokenExpired,
             .accountForbidden, .scopeMissing, .rateLimited, .signatureInvalid, .credentialUnknown, .credentialInvalidated,
-            .idempotencyKeyReused, .recovering, .busy, .outcomeUnknown, .keyUnknown, .internalError:
+            .idempotencyKeyReused, .recovering, .replaceNotRestored, .busy, .outcomeUnknown, .keyUnknown, .internalError:
             .unknown
         case .keyFenced, .idempotencyKeyExpired, .clockSkew, .tradingHalted, .venueUnavailable, .unknownSymbol, .marketDataStale,
             .quoteReferenceStale, .changePending, .quantityFilled, .limitExceeded, .priceCollar, .insufficientFunds, .insufficientPosition:

@@ -12,7 +12,11 @@ extension Problem {
             self.init(.credentialInvalidated, "This credential was invalidated and signs no new orders. Pair the device again.")
         case .keyReused(let firstOrder): self = .idempotencyKeyReused(key, firstOrder: firstOrder)
         case .keyFenced:
-            self.init(.keyFenced, "This key was given up and can never become an order. Send a new order under a new key.", extras: [.key(key)])
+            self.init(
+                .keyFenced,
+                "This key was given up: nothing is ever done under it. Send what is still wanted under a new key.",
+                extras: [.key(key)]
+            )
         case .keyRecovering:
             self.init(
                 .recovering,
@@ -20,10 +24,11 @@ extension Problem {
                 extras: [.key(key)],
                 retryAfterSeconds: 2
             )
+        case .replaceNotRestored(let order): self = .replaceNotRestored(order, key: key)
         case .keyExpired(let age):
             self.init(
                 .idempotencyKeyExpired,
-                "The key's own time is \(age) ms ago; a first use must come within 24 hours. Send the order under a new key.",
+                "The key's own time is \(age) ms ago; a first use must come within 24 hours. Send the request under a new key.",
                 extras: [.key(key)]
             )
         case .clockSkew(let milliseconds):

@@ -65,8 +65,8 @@ package struct Problem: Error, Hashable, Sendable {
     package static func idempotencyKeyReused(_ key: IdempotencyKey, firstOrder: OrderID?) -> Problem {
         Problem(
             .idempotencyKeyReused,
-            firstOrder.map { "The key belongs to order \($0), whose terms are other ones. Send a new order under a new key." }
-                ?? "The key belongs to an order with other terms, which was refused. Send a new order under a new key.",
+            firstOrder.map { "Under this key another request was signed, of order \($0). Send this one under a new key." }
+                ?? "Under this key another request was signed, which was refused. Send this one under a new key.",
             extras: [.key(key)] + (firstOrder.map { [.orderID($0)] } ?? []),
             outcome: firstOrder == nil ? .notAccepted : .accepted,
             isFinal: true
@@ -77,9 +77,31 @@ package struct Problem: Error, Hashable, Sendable {
     package static func outcomeUnknown(key: IdempotencyKey) -> Problem {
         Problem(
             .outcomeUnknown,
-            "The order may have been accepted. Send the same request again, or ask for what became of its key.",
+            "The request may have been accepted. Send exactly the same again, or ask for what became of its key.",
             extras: [.key(key)],
             headers: [HeaderField("Location", OrderPath.byKey(key))]
+        )
+    }
+
+    /// 503: whether a key of before a restore may be given up is not known before the venue was asked about its order, and only the signed order says which.
+    package static func fenceRecovering(key: IdempotencyKey) -> Problem {
+        Problem(
+            .recovering,
+            "The service was restored from a backup, and this key may have been used before: it cannot be given up yet. Send exactly the order of this key "
+                + "again: the venue is then asked about it, and the answers say what became of the key.",
+            extras: [.key(key)],
+            retryAfterSeconds: 2
+        )
+    }
+
+    /// 409: a replace under a key of before a restore. However often it is sent, it stays that.
+    package static func replaceNotRestored(_ order: OrderID, key: IdempotencyKey) -> Problem {
+        Problem(
+            .replaceNotRestored,
+            "The service was restored from a backup, and this key may have been used before. This request changes nothing; whether an earlier one did, "
+                + "the order says. Look at it, then sign a replace under a new key.",
+            extras: [.key(key), .orderID(order)],
+            headers: [HeaderField("Location", OrderPath.order(order))]
         )
     }
 

@@ -247,6 +247,8 @@ extension `The HTTP contract` {
             #expect(try await open(client) == 3)
             _ = try await client.post("/v1/trading/cancel-all-after", #"{"account_id":"\#(client.account)","timeout_ms":1000}"#)
             try await served.eventually("the timer's cancels") { try await open(client) == 0 }
+            let told = "SELECT count(*) FROM log WHERE account_id = '\(client.account)' AND type = 5 AND reason = 'cancel_all_after'"
+            #expect(try await served.number(told) == 3)
             #expect(try await served.number("SELECT count(*) FROM cancel_timers WHERE account_id = '\(client.account)'") == 0)
             for body in [#"{"timeout_ms":999}"#, #"{"timeout_ms":86400001}"#, #"{"timeout_ms":"5000"}"#, "{}"] {
                 expect(try await client.post("/v1/trading/cancel-all-after", body), isProblem: "invalid_field", 400, outcome: "unknown")

@@ -366,8 +366,8 @@ private let faults: [(word: String, bring: @Sendable (inout Scene) -> Void)] = [
     @Test func `is fenced where the venue never heard of its order, not before`() {
         let (waiting, unheard) = (scene(.some(nil)), scene(.some(false)))
         let fence = Work.fence(KeyID(account, waiting.submitted.key))
-        #expect(scene(nil).decide([fence]).verdicts.map(\.word) == ["outcomeUnknown"])
-        #expect(waiting.decide([fence]).verdicts.map(\.word) == ["outcomeUnknown"])
+        #expect(scene(nil).decide([fence]).verdicts.map(\.word) == ["keyRecovering"])
+        #expect(waiting.decide([fence]).verdicts.map(\.word) == ["keyRecovering"])
         #expect(unheard.decide([fence]).verdicts.map(\.word) == ["key fenced"])
         let decision = unheard.decide([.place(unheard.submitted), .place(unheard.submitted)])
         #expect(decision.verdicts.map(\.word) == ["keyFenced", "keyFenced"])

@@ -99,6 +99,11 @@ extension Verdict {
         }
     }
 
+    var refusal: Refusal? {
+        guard case .refused(let refusal) = self else { return nil }
+        return refusal
+    }
+
     var record: KeyRecord? {
         switch self {
         case .accepted(let record), .refusedForGood(let record), .replayed(let record), .key(let record): record

@@ -1,6 +1,7 @@
 import Quotes
 import Testing
 import Trading
+import Wire
 
 @testable import OrderDesk
 @testable import Storage
@@ -14,6 +15,7 @@ private struct Scene {
     var keys: [KeyRecord] = []
     var owes = false
     var market = StillMarket()
+    var recoveredAt: Int64?
 
     static func standing(_ status: OrderStatus = .working, filled: Int64 = 0) -> OrderState {
         OrderState(
@@ -43,7 +45,8 @@ private struct Scene {
                 keys: Dictionary(uniqueKeysWithValues: keys.map { ($0.id, $0) }),
                 credentials: credential.map { [CredentialKey(account, "c1"): $0] } ?? [:],
                 orders: [order.id: order],
-                open: [order.id]
+                open: [order.id],
+                recoveredAt: recoveredAt
             ),
             market: market,
             rules: rules,
@@ -103,6 +106,19 @@ private let burnt: [(code: String, bend: @Sendable (inout Scene) -> Void, quanti
         #expect(order.replaces.pending?.terms.quantity == 15)
         #expect(decision.changes.balances.balance(.customer(account), .cash) == Balance(available: usd("485"), held: usd("1515")))
         #expect(decision.changes.events.map(\.type) == [.replaceRequested])
+    }
+
+    @Test func `under a key of before a recovery changes nothing, and says that the order tells`() throws {
+        var scene = Scene()
+        scene.recoveredAt = now
+        let decision = scene.decide([.replace(replace())])
+        let refusal = try #require(decision.verdicts[0].refusal)
+        #expect(refusal == .replaceNotRestored(scene.order.id) && scene.after(decision) == nil)
+        #expect(decision.changes.questions.isEmpty && decision.changes.newKeys.isEmpty && decision.changes.eventCount == 0)
+        let problem = Problem(refusal, key: key(2))
+        // Nothing comes of waiting: no Retry-After, and not a status that asks for a retry.
+        #expect((problem.status, problem.retryAfterSeconds, problem.outcome) == (409, nil, .unknown))
+        #expect(problem.headers.contains(HeaderField("Location", "/v1/trading/orders/\(scene.order.id)")))
     }
 
     @Test func `of an order that has no number yet changes it before it leaves`() throws {

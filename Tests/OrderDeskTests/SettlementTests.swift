@@ -190,6 +190,24 @@ import Trading
         #expect(settled(ended)?.status == .cancelled && ended.changes.events.map(\.type) == [.cancelled])
     }
 
+    @Test(arguments: [("F", ["fill", "cancel_rejected"]), ("C", ["expired", "cancel_rejected"]), ("4", ["cancelled"])])
+    func `tells once what became of a cancel, also where the order's end overtakes it`(_ end: String, _ told: [String]) {
+        var asked = order(.partiallyFilled, filled: 60)
+        (asked.cancels, asked.cancelPending) = (1, true)
+        var refusal = VenueReport(kind: .cancelReject)
+        (refusal.orderID, refusal.orderStatus, refusal.text) = (id.text, "2", "no")
+        var settlement = begin(asked)
+        settlement.settle(report(1, end))
+        settlement.settle(InboxReport(inboxID: 2, shard: account.shard, report: refusal))
+        #expect(settlement.changes.events.map(\.type.text) == told)
+        #expect(settlement.changes.events.last?.order.reason == (told.count == 1 ? nil : "too_late"))
+        #expect(settled(settlement)?.status.isOpen == false && settled(settlement)?.cancelPending == false)
+        // Without a cancel under way the end is told alone.
+        var unasked = begin(order(.partiallyFilled, filled: 60))
+        unasked.settle(report(1, end))
+        #expect(unasked.changes.events.map(\.type.text) == [told[0]])
+    }
+
     @Test func `gives a report up with its order in doubt`() {
         var settlement = begin(order(.working))
         settlement.giveUp(report(1), why: "index row too large")

@@ -62,6 +62,7 @@ import Trading
         ["account", "create", "--id", "a", "--position", "NVDA=1", "--position", "NVDA=2"], ["verify-ledger", "--limit", "0"],
         ["token", "issue", "--account", "a", "--ttl", "0s", "--issuer", "i", "--audience", "a"], ["simulate", "--scenario", "NVDA=WILD"],
         ["simulate", "--listen", "127.0.0.1:0", "--scenario", "NOSUCH=REJ"],
+        ["simulate", "--echo", "--state", "x"], ["simulate", "--echo", "--scenario", "F=MUTE"],
         ["simulate", "--ticks", "0"], ["token", "issue", "--scope", "everything", "--issuer", "i", "--audience", "a"],
         ["token", "issue", "--issuer", "i", "--audience", "a"], ["simulate", "--comp-id", "NYSE"], ["simulate", "--echo", "--comp-id", "NYSE"],
         ["simulate", "--admin", "0.0.0.0:9881"], ["simulate", "--heartbeat-bounds", "60-5"],

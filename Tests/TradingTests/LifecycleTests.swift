@@ -138,6 +138,18 @@ private let pairs: [(OrderStatus, String, Outcome)] = {
         #expect(rejected.order.reason == "no such symbol")
     }
 
+    @Test func `leaves why a request was refused behind with the next one, and with a replace that is in force`() {
+        var refused = Desk.standing(.working)
+        refused.apply(.cancelRequested)
+        refused.apply(.cancelRejected(reason: "not now"))
+        #expect(refused.order.reason == "not now")
+        refused.apply(.cancelRequested)
+        #expect(refused.order.reason == nil)
+        var doubted = Desk.standing(.unknown)
+        doubted.apply(.cancelRequested)
+        #expect(doubted.order.reason == "by the test")
+    }
+
     @Test func `leaves its doubt behind when the venue answers`() {
         var acknowledged = Desk.standing(.unknown)
         acknowledged.apply(.acknowledged)

@@ -68,6 +68,7 @@ import Trading
         let halt = Halt(scope: .venue, subject: "", reason: "test")
         let kept: [Refusal] = [
             .accountUnknown, .credentialUnknown, .credentialInvalidated, .keyReused(firstOrder: nil), .keyFenced, .keyRecovering,
+            .replaceNotRestored(orderID),
             .keyExpired(ageMilliseconds: 1),
             .clockSkew(milliseconds: 1), .tradingHalted(halt), .venueUnavailable, .unknownSymbol(symbol),
             .marketDataStale(ageMilliseconds: nil, why: ""),

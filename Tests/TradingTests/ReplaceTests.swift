@@ -60,6 +60,20 @@ import Trading
         #expect(desk.order.clOrdID == orderID.text + "-r2")
     }
 
+    @Test func `in force does not bear why an earlier one was refused`() {
+        var desk = asked(150)
+        desk.apply(.replaceRejected(reason: "too fast"))
+        #expect(desk.order.reason == "too fast")
+        let isAskedAgain = desk.ask(160, nil)
+        #expect(isAskedAgain)
+        desk.apply(.replaceRequested)
+        #expect(desk.order.reason == nil)
+        // As it is read from what an earlier program has stored.
+        desk.order.reason = "too fast"
+        desk.apply(.replaced(quantity: 160))
+        #expect(desk.order.reason == nil)
+    }
+
     @Test func `of a sale holds shares`() {
         var desk = asked(150, at: "9", .sell)
         #expect(desk.order.held == whole(110) && desk.balance(shares).held == whole(110))

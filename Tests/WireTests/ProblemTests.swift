@@ -21,6 +21,7 @@ import Wire
         ("idempotency_key_reused", 422, "unknown", false),
         ("key_fenced", 409, "not_accepted", true),
         ("recovering", 503, "unknown", false),
+        ("replace_not_restored", 409, "unknown", false),
         ("idempotency_key_expired", 400, "not_accepted", true),
         ("clock_skew", 400, "not_accepted", false),
         ("trading_halted", 503, "not_accepted", false),

@@ -24,10 +24,11 @@ extension Command {
         let nextOut = try arguments.parsed("next-out", "a whole number from 1 to 2000000000", ValueKind<Int64>.number(1...2_000_000_000).parse)
         let options = PostgresOptions(url: try arguments.setting("database-url", \.databaseURL))
         let recover = Recover(options, session: session, by: operatorName(arguments), now: { Date.nowMilliseconds })
-        guard let (recovered, doubted) = try recover.run(nextOut: nextOut) else {
-            throw CommandFailure(
-                "not recovered: a router speaks for the session \(session), orders do not go by it here, or --next-out is below what was sent already"
-            )
+        let (recovered, doubted): (Recovered, Int)
+        do {
+            (recovered, doubted) = try recover.run(nextOut: nextOut)
+        } catch let obstacle as Recover.Obstacle {
+            throw CommandFailure("not recovered, and nothing changed: " + obstacle.text(session))
         }
         say(
             """
@@ -37,5 +38,18 @@ extension Command {
             """
         )
         return .ok
+    }
+}
+
+extension Recover.Obstacle {
+    fileprivate func text(_ session: String) -> String {
+        switch self {
+        case .noSession: "no router has ever run on this database, so it has no session with a venue"
+        case .ordersGoBy(let other):
+            "orders of this database go by the session \(other), not by \(session): name it with --sender-comp-id and --target-comp-id"
+        case .routerSpeaks: "a router speaks for the session \(session): end every router of this database, and of the one that was lost, first"
+        case .numberLiesBack(let nextOut):
+            "--next-out is below \(nextOut), the next number that is known here, and the venue has seen all before it: name a higher one, or none"
+        }
     }
 }

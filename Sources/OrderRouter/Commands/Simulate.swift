@@ -87,7 +87,16 @@ extension Command {
         return .ok
     }
 
+    /// What the echo has none of: orders, prices, faults, a memory that outlives the process.
+    private static let notOfTheEcho = [
+        "market-data-comp-id", "state", "receipts", "seed", "ticks", "frozen", "feed-tcp", "feed-udp", "feed-interface", "feed-rate", "feed-symbols",
+        "scenario", "lateness", "admin",
+    ]
+
     private static func echo(_ arguments: Arguments, _ log: Log) async throws {
+        if let flag = notOfTheEcho.first(where: { arguments.has($0) }) {
+            throw UsageError("--\(flag) means nothing with --echo, which sends back what comes and keeps nothing: leave it out.")
+        }
         let endpoint = try simulatorListen(arguments)
         var configuration = EchoVenue.Configuration()
         configuration.host = endpoint.host

@@ -15,12 +15,16 @@ WITH doubts AS MATERIALIZED (
 ), first AS (
     SELECT DISTINCT ON (order_id) order_id, generation, number FROM fix_sent
     WHERE msg_type = 'D' AND order_id IN (SELECT order_id FROM ordered) ORDER BY order_id, generation, number
+), asked AS (
+    -- The first question goes out with the doubt itself; asked_at counts those after it.
+    SELECT order_id, max(sent_at) AS at FROM fix_sent WHERE msg_type = 'H' AND order_id IN (SELECT order_id FROM ordered) GROUP BY order_id
 ), received AS (
     SELECT DISTINCT ON (order_id) order_id, generation, number, received_at, exec_type, order_status, cumulative_quantity, text FROM inbox
     WHERE order_id IN (SELECT order_id FROM ordered) ORDER BY order_id, inbox_id DESC
 )
-SELECT d.order_id, d.account_id, d.symbol, d.side, d.status, d.quantity, d.filled_quantity, d.held, d.cancel_pending, d.new_quantity IS NOT NULL, d.reason, d.since, d.asked_at,
+SELECT d.order_id, d.account_id, d.symbol, d.side, d.status, d.quantity, d.filled_quantity, d.held, d.cancel_pending, d.new_quantity IS NOT NULL, d.reason, d.since, greatest(d.asked_at, a.at),
     s.session_id, f.generation, f.number, s.msg_type, s.generation, s.number, s.sent_at, r.generation, r.number, r.received_at, r.exec_type, r.order_status,
     r.cumulative_quantity, r.text
-FROM ordered d LEFT JOIN sent s ON s.order_id = d.order_id LEFT JOIN first f ON f.order_id = d.order_id LEFT JOIN received r ON r.order_id = d.order_id
+FROM ordered d LEFT JOIN sent s ON s.order_id = d.order_id LEFT JOIN first f ON f.order_id = d.order_id LEFT JOIN asked a ON a.order_id = d.order_id
+    LEFT JOIN received r ON r.order_id = d.order_id
 ORDER BY d.since, d.order_id

@@ -132,7 +132,7 @@ package struct PlaceOrderRequest: Hashable, Sendable {
             if present { throw .invalid(name, "The field '\(name)' is missing. A \(type.text) order has one; send it.") }
             return nil
         }
-        guard present else { throw .invalid(name, "A \(type.text) order has no '\(name)'. Leave it out, or send another order_type.") }
+        guard present else { throw .invalid(name, "A \(type.text) order has no '\(name)'. Leave it out.") }
         guard price > .zero else { throw .invalid(name, "'\(name)' is zero. Send a price greater than zero.") }
         return price
     }
