@@ -63,11 +63,14 @@ extension Balances {
         give(paid, of: given, to: account, in: &journal)
         take(received, of: gained, held: .zero, from: account, in: &journal)
         journal.write(house, gained, .settlement, .credit, received)
-        let position = balance(.customer(account), .shares(symbol)).cost
-        // What a sale's shares cost before it is not kept: they come back at its price.
-        let cost = side == .buy ? Amount(units: max(0, position.units - value.units)) : position.adding(value)
+        let position = balance(.customer(account), .shares(symbol))
+        // What a sale's shares cost before it is not kept: they come back at its price, but for those that only repay what is owed.
+        let kept = value.part(shares.units - min(position.owed.units, shares.units), of: shares.units)
+        let cost = side == .buy ? Amount(units: max(0, position.cost.units - value.units)) : position.cost.adding(kept)
         guard journal.isBalanced, let cost, post(journal) else { return false }
-        setCost(cost, of: .customer(account), .shares(symbol))
+        let left = balance(.customer(account), .shares(symbol))
+        // Others may have cost more than the ones that went back: where none is left, nothing has cost anything.
+        setCost(left.available == .zero && left.held == .zero ? .zero : cost, of: .customer(account), .shares(symbol))
         return true
     }
 

@@ -58,6 +58,31 @@ import Trading
         }
     }
 
+    @Test func `leaves no cost where no share is left, and gives shares that repay what is owed none`() {
+        var desk = Desk(cash: "10000", shares: 0)
+        // 100 at 10, 100 at 20, and 100 of them sold; the cheap ones go back, and the dear ones' cost would be left.
+        desk.apply(.filled(quantity: 100, price: usd("10")))
+        desk.apply(.filled(quantity: 100, price: usd("20")))
+        let isSold = desk.balances.fill(
+            side: .sell,
+            symbol: symbol,
+            quantity: 100,
+            price: usd("15"),
+            held: .zero,
+            account: account,
+            order: orderID
+        )
+        #expect(isSold && desk.balance(shares) == Balance(available: whole(100), cost: usd("1500")))
+        desk.apply(.corrected(Trade(quantity: 100, price: usd("10")), to: nil, isLive: false))
+        #expect(desk.balance(shares) == Balance())
+
+        var sale = Desk(terms(.sell), cash: "0", shares: 100)
+        sale.apply(.filled(quantity: 160, price: usd("10")))
+        #expect(sale.balance(shares) == Balance(owed: whole(60)))
+        sale.apply(.corrected(Trade(quantity: 160, price: usd("10")), to: nil, isLive: false))
+        #expect(sale.balance(shares).available == whole(100) && sale.balance(shares).cost == usd("1000"))
+    }
+
     @Test func `and corrected is booked with its new numbers`() {
         var desk = Desk.standing(.filled)
         let before = desk.balance(cash).available
