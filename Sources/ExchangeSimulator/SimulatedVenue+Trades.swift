@@ -39,12 +39,12 @@ extension SimulatedVenue {
 extension VenueState {
     fileprivate func trades(of order: ExchangeOrder) -> [Exchange.Trade] {
         var trades: [Exchange.Trade] = []
+        // Of a report that was sent twice the first counts, also when what it tells of was corrected or taken back since.
+        var seen: Set<String> = []
         for report in reports(to: order.party) where report.string(.orderID) == order.orderID {
-            guard let execID = report.string(.execID) else { continue }
+            guard let execID = report.string(.execID), seen.insert(execID).inserted else { continue }
             switch report.string(.execType) {
             case "F", "G":
-                // Of a report that was sent twice the first counts.
-                if trades.contains(where: { $0.execID == execID }) { continue }
                 guard let quantity = report.shares(.lastQty), let price = report.amount(.lastPx) else { continue }
                 let trade = Exchange.Trade(clOrdID: order.clOrdID, execID: execID, quantity: quantity, price: price)
                 if let index = trades.firstIndex(where: { $0.execID == report.string(.execRefID) }) {

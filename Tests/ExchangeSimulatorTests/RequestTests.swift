@@ -174,6 +174,25 @@ import Trading
         #expect(told.first?.string(.lastQty) == "0")
     }
 
+    @Test func `that was corrected or taken back stands so also when its reports are told again`() throws {
+        let venue = try venue()
+        try place("a", "NVDA.PART", "54=1|38=4|40=1|59=1", at: venue)
+        for _ in 0..<3 { try venue.tick() }
+        let trades = venue.trades(of: "a")
+        try venue.bust(trades[0].execID)
+        try venue.correct(trades[1].execID, quantity: 1, price: #require(Amount("100.00")))
+        let standing = venue.trades(of: "a")
+        let told = venue.waitingReports(to: "ORDERS")
+        try venue.change { state, now throws(SimulatorError) in
+            try state.record(told.map { Report(party: "ORDERS", message: $0, due: now) }, [], at: now)
+        }
+        #expect(venue.waitingReports(to: "ORDERS").count == 2 * told.count)
+        #expect(venue.trades(of: "a") == standing)
+        for gone in [trades[0].execID, trades[1].execID] {
+            #expect(throws: SimulatorError.self) { try venue.bust(gone) }
+        }
+    }
+
     @Test func `that is taken back leaves a cancelled order cancelled`() throws {
         let venue = try venue()
         try place("a", "NVDA.PART", "54=1|38=8|40=1|59=3", at: venue)
