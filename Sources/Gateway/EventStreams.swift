@@ -163,8 +163,8 @@ package final class EventStreams: Sendable {
         for reader in readers { state.withLock { $0.remove(reader) }?.continuation.resume(returning: events) }
     }
 
-    /// Ends every stream: each says goodbye and its client connects again, here or elsewhere.
-    package func stop() {
+    /// Ends every stream that the server's stop has not ended yet.
+    private func stop() {
         let waiters = state.withLock { state in
             state.isStopped = true
             defer { (state.waiters, state.ofAccount, state.newcomers) = ([:], [:], []) }

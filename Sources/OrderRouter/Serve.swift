@@ -133,7 +133,7 @@ struct Serve: Sendable {
                 await ended.wait()
                 throw Ending()
             }
-            try await end(&group, listener, streams, queue)
+            try await end(&group, listener, queue)
         }
         await reads.stop()
         log(.info, "ended")
@@ -145,7 +145,6 @@ struct Serve: Sendable {
     private func end(
         _ group: inout ThrowingTaskGroup<Void, any Error>,
         _ listener: HTTPListener,
-        _ streams: EventStreams,
         _ queue: OrderQueue
     ) async throws {
         var failure: (any Error)?
@@ -157,7 +156,7 @@ struct Serve: Sendable {
             log(.error, "station_failed", ["error": String(describing: error)])
             failure = error
         }
-        streams.stop()
+        // Streams say that the server stops, and end.
         await listener.stop(within: configuration.http.stopWithin)
         queue.close()
         group.cancelAll()

@@ -42,10 +42,8 @@ final class EventReader: Sendable {
         process.standardOutput = pipe
         process.standardError = FileHandle.nullDevice
         process.standardInput = FileHandle.nullDevice
-        PipeReader.read(pipe) { [watched] data in watched.change { Self.take(data, &$0) } }
-        // Another child may hold the pipe's other end open: the program's own end counts as well.
-        process.terminationHandler = { [watched] _ in watched.change { $0.hasEnded = true } }
         try process.run()
+        PipeReader.read(pipe, of: process) { [watched] data in watched.change { Self.take(data, &$0) } }
     }
 
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }

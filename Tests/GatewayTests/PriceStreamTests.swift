@@ -83,9 +83,9 @@ import Trading
             }
             _ = try await lasting.frames(until: "prices") { $0.event == "asof" }
             served.router.signal(SIGTERM)
-            for stream in [lasting, events] {
+            for (stream, name) in [(lasting, "prices"), (events, "orders")] {
                 let comments = try await stream.ended().comments.filter { !$0.isEmpty && !$0.hasPrefix(" stream of ") }
-                #expect(comments == [" the server stops; come back"])
+                #expect(comments == [" the server stops; come back"], "\(name) \(served.router.log.suffix(8))")
             }
             await served.router.ended()
         }

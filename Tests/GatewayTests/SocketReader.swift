@@ -33,7 +33,8 @@ final class SocketReader: Sendable {
         let output = Pipe()
         process.standardOutput = output
         process.standardInput = input
-        PipeReader.read(output) { [watched] data in
+        try process.run()
+        PipeReader.read(output, of: process) { [watched] data in
             watched.change { state in
                 if data.isEmpty { state.hasEnded = true }
                 state.rest += data
@@ -42,8 +43,6 @@ final class SocketReader: Sendable {
                 state.lines += lines.map { String(decoding: $0, as: UTF8.self) }
             }
         }
-        process.terminationHandler = { [watched] _ in watched.change { $0.hasEnded = true } }
-        try process.run()
     }
 
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }

@@ -30,7 +30,8 @@ package final class RouterProcess: Sendable {
         process.standardError = pipe
         process.standardOutput = FileHandle.nullDevice
         let partial = Mutex("")
-        PipeReader.read(pipe) { [weak self] data in
+        try process.run()
+        PipeReader.read(pipe, of: process) { [weak self] data in
             let lines = partial.withLock { text in
                 text += String(decoding: data, as: UTF8.self)
                 var lines = text.components(separatedBy: "\n")
@@ -38,9 +39,8 @@ package final class RouterProcess: Sendable {
                 return lines
             }
             for line in lines { self?.read(line) }
+            if data.isEmpty { self?.end() }
         }
-        process.terminationHandler = { [weak self] _ in self?.end() }
-        try process.run()
     }
 
     private func read(_ line: String) {
