@@ -35,6 +35,8 @@ package final class DatabasePool: Sendable {
         var free: [Place]
         /// In the order in which they came.
         var waiting: [(number: Int, turn: Turn)] = []
+        /// Calls that have their place in it and are about to stand there.
+        var coming = 0
         var lastNumber = 0
         var isStopped = false
         /// Goes on once every connection is given back.
@@ -166,7 +168,9 @@ package final class DatabasePool: Sendable {
         let (place, trouble) = line.withLock { line -> (Place?, DatabaseTrouble?) in
             if line.isStopped { return (nil, .stopped) }
             if let free = line.free.popLast() { return (free, nil) }
-            return (nil, line.waiting.count >= waitingLimit ? .busy : nil)
+            if line.waiting.count + line.coming >= waitingLimit { return (nil, .busy) }
+            line.coming += 1
+            return (nil, nil)
         }
         if let place { return place }
         if let trouble { throw trouble }
@@ -180,20 +184,22 @@ package final class DatabasePool: Sendable {
             return line.lastNumber
         }
         return await withTaskGroup(of: Void.self) { group in
-            group.addTask { [self] in
-                guard (try? await Task.sleep(for: patience)) != nil else { return }
-                giveUp(number)
-            }
             defer { group.cancelAll() }
             return await withCheckedContinuation { turn in
                 let answer = line.withLock { line -> Result<Place, DatabaseTrouble>? in
+                    line.coming -= 1
                     if line.isStopped { return .failure(.stopped) }
                     // One may have been given back in between.
                     if let free = line.free.popLast() { return .success(free) }
                     line.waiting.append((number, turn))
                     return nil
                 }
-                if let answer { turn.resume(returning: answer) }
+                if let answer { return turn.resume(returning: answer) }
+                // Not before it stands in line: nobody would give up what is not there yet.
+                group.addTask { [self] in
+                    guard (try? await Task.sleep(for: patience)) != nil else { return }
+                    giveUp(number)
+                }
             }
         }
     }

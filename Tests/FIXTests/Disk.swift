@@ -67,7 +67,7 @@ final class DiskStore: SessionStore {
             state.reads += 1
             return state.sent
         }
-        return Array((from...through).lazy.compactMap { sent[$0] }.prefix(most))
+        return Array(sent.values.filter { (from...through).contains($0.number) }.sorted { $0.number < $1.number }.prefix(most))
     }
 
     static func order(_ name: String, at wall: Int64) -> FIXMessage {

