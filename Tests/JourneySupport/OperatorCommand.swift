@@ -12,7 +12,7 @@ package struct OperatorCommand: Sendable {
         let process = Process()
         process.executableURL = RouterProcess.program
         process.arguments = words
-        process.environment = environment.merging(["PATH": "/usr/bin:/bin"]) { first, _ in first }
+        process.environment = RouterProcess.environment(environment)
         let (output, errors) = (Pipe(), Pipe())
         (process.standardOutput, process.standardError) = (output, errors)
         async let said = Self.read(output)

@@ -25,7 +25,7 @@ package final class RouterProcess: Sendable {
         process = Process()
         process.executableURL = Self.program
         process.arguments = arguments
-        process.environment = environment.merging(["PATH": "/usr/bin:/bin"]) { first, _ in first }
+        process.environment = Self.environment(environment)
         let pipe = Pipe()
         process.standardError = pipe
         process.standardOutput = FileHandle.nullDevice
@@ -41,6 +41,12 @@ package final class RouterProcess: Sendable {
             for line in lines { self?.read(line) }
             if data.isEmpty { self?.end() }
         }
+    }
+
+    /// The settings, and of the environment of the tests what the sanitizer of a sanitized program must know: else it takes for a race what is none.
+    static func environment(_ settings: [String: String]) -> [String: String] {
+        let options = ProcessInfo.processInfo.environment["TSAN_OPTIONS"].map { ["TSAN_OPTIONS": $0] } ?? [:]
+        return settings.merging(["PATH": "/usr/bin:/bin"]) { first, _ in first }.merging(options) { first, _ in first }
     }
 
     private func read(_ line: String) {
