@@ -132,8 +132,7 @@ private final class EchoStore: SessionStore {
     }
 
     func stored(from: Int, through: Int, atMost most: Int) -> [StoredMessage] {
-        let sent = parties.with(party, \.sent)
-        return Array((from...through).lazy.compactMap { sent[$0] }.prefix(most))
+        parties.with(party) { $0.sent.first(most, from: from, through: through) }
     }
 
     func pull(_ session: inout SessionState, at wall: Int64) -> [OutgoingMessage] {

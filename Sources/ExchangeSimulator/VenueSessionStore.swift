@@ -73,10 +73,7 @@ final class VenueSessionStore: SessionStore {
     }
 
     func stored(from: Int, through: Int, atMost most: Int) -> [StoredMessage] {
-        books.with { state in
-            guard let sent = state.parties[party]?.sent else { return [] }
-            return Array((from...through).lazy.compactMap { sent[$0] }.prefix(most))
-        }
+        books.with { state in state.parties[party]?.sent.first(most, from: from, through: through) ?? [] }
     }
 
     func pull(_ session: inout SessionState, at wall: Int64) throws -> [OutgoingMessage] {

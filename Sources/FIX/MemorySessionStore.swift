@@ -25,8 +25,6 @@ package final class MemorySessionStore {
     }
 
     package func stored(from: Int, through: Int, atMost most: Int) -> [StoredMessage] {
-        guard from <= through else { return [] }
-        let first = max(from, numbers.nextOut - capacity)
-        return first > through ? [] : Array((first...through).lazy.compactMap { self.sent[$0] }.prefix(most))
+        sent.first(most, from: max(from, numbers.nextOut - capacity), through: through)
     }
 }

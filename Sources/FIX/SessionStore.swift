@@ -37,6 +37,13 @@ package protocol SessionStore: AnyObject {
     func changed(_ event: SessionEvent)
 }
 
+extension [Int: StoredMessage] {
+    /// What a store that keeps its messages by number, and all of them, has with these: ascending, the first ones.
+    package func first(_ most: Int, from: Int, through: Int) -> [StoredMessage] {
+        from > through ? [] : Array((from...through).lazy.compactMap { self[$0] }.prefix(most))
+    }
+}
+
 extension SessionStore {
     /// A store that does not know: with a schedule, numbers begin again with each logon.
     package func began() throws -> Int64? { nil }

@@ -56,20 +56,23 @@ package final class EndUnknown {
     /// - Parameter filled: shares in all of each of them, by the venue's word.
     package func end(_ ids: [OrderID], filled: Int64) throws(PostgresError) -> [Outcome] {
         var outcomes: [OrderID: Outcome] = [:]
+        // Once for all shards: it reads all messages.
+        let unanswered = try database.unanswered(ids, since: now() - Self.answersWithin)
         for (shard, orders) in try database.ordersByShard(ids) {
-            for outcome in try end(orders, of: shard, filled: filled) { outcomes[outcome.id] = outcome }
+            for outcome in try end(orders, of: shard, filled: filled, unanswered) { outcomes[outcome.id] = outcome }
         }
         return ids.map { outcomes[$0] ?? Outcome(id: $0, word: .notFound, order: nil, released: .zero) }
     }
 
     /// Orders of one shard, in one transaction.
-    private func end(_ ids: [OrderID], of shard: Int16, filled: Int64) throws(PostgresError) -> [Outcome] {
+    ///
+    /// - Parameter unanswered: those of all shards about which the venue says nothing, with how far their shard was settled then.
+    private func end(_ ids: [OrderID], of shard: Int16, filled: Int64, _ unanswered: [OrderID: Int64]) throws(PostgresError) -> [Outcome] {
         do {
-            let unanswered = try database.unanswered(ids, since: now() - Self.answersWithin)
             let reads = try database.beginOrders(shards: [shard], orders: ids)
             guard let lock = reads.locks.first else { preconditionFailure("Every shard has its row.") }
             // Of what has come since the evidence was read nobody has judged whether it is an answer.
-            let waiting = try database.reports(on: ids, behind: unanswered.values.min() ?? lock.settledInbox, lock)
+            let waiting = try database.reports(on: ids, behind: ids.compactMap { unanswered[$0] }.min() ?? lock.settledInbox, lock)
             var changes = reads.changes(at: now())
             let outcomes = reads.orders.values.sorted { $0.createdAt < $1.createdAt }.map { order in
                 let isUnanswered = unanswered[order.id] != nil

@@ -55,8 +55,7 @@ final class ClientStore: SessionStore {
     }
 
     func stored(from: Int, through: Int, atMost most: Int) -> [StoredMessage] {
-        let sent = client.state.withLock(\.sent)
-        return Array((from...through).lazy.compactMap { sent[$0] }.prefix(most))
+        client.state.withLock { $0.sent.first(most, from: from, through: through) }
     }
 
     func pull(_ session: inout SessionState, at wall: Int64) -> [OutgoingMessage] {
